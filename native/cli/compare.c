@@ -285,7 +285,7 @@ static heed_status load(models_job *job) {
   const heed_model_info *info = &job->side[0].info;
   for (int s = 0; s < 2; s++) {
     CLI_TRY(cli_pipeline_load(job->cli, &job->side[s], job->options->model[s]));
-    CLI_TRY(cli_pipeline_check_images(job->cli, &job->side[s]));
+    CLI_TRY(cli_pipeline_check_grid(job->cli, &job->side[s]));
     CLI_TRY(cli_pipeline_size(job->cli, &job->side[s], job->options->size));
   }
   CLI_TRY(check_same_shape(job));

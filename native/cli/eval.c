@@ -91,7 +91,7 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
     static const char pool[] = "pool.attention.weights";
     for (uint32_t i = 0; i < job->pipeline.info.layers; i++) CLI_TRY(add_layer(cli, job, i));
     if (job->pipeline.info.pool_heads) CLI_TRY(add_name(cli, job, pool, sizeof pool - 1));
-    job->rollout = true;
+    job->rollout = !job->pipeline.info.stages;
     return HEED_OK;
   }
   for (const char *at = taps;; at++) {
@@ -99,6 +99,10 @@ static heed_status list_taps(cli_state *cli, eval_job *job, const char *taps) {
     if (length == 0)
       return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                        "--taps: empty name (found \"%s\", expected all, none or NAME,...)", taps);
+    if (length == 7 && strncmp(at, "rollout", 7) == 0 && job->pipeline.info.stages)
+      return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                       "--taps: a model with stages has no rollout (found %u grids, expected one)",
+                       job->pipeline.info.stages);
     if (length == 7 && strncmp(at, "rollout", 7) == 0)
       job->rollout = true;
     else

@@ -337,6 +337,11 @@ heed_status heed_explain(heed_context *context, const heed_explain_desc *desc,
                      "explain: a model of videos is not supported (found %u frames, expected one "
                      "picture)",
                      info.frames);
+  if (info.stages)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "explain: a model with stages is not supported (found %u, expected layers of "
+                     "one grid)",
+                     info.stages);
   heed_explain_run run = {.context = context, .desc = &full};
   run.result = heed_alloc(context, 1, sizeof *run.result);
   if (!run.result) return heed_fail_memory(error, "explain", sizeof *run.result);

@@ -31,7 +31,28 @@ heed_status heed_model_layer(const heed_model *model, const heed_build_desc *des
                             .columns = width / of->patch,
                             .patch = of->patch,
                             .tubelet = tubelet};
-  return HEED_OK;
+  return model->type->layer ? model->type->layer(model, layer, info, error) : HEED_OK;
+}
+
+/* The window and the place in it of a row and a column of the grid. */
+static uint32_t place_of(const heed_layer_info *layer, uint32_t row, uint32_t column,
+                         uint32_t *place) {
+  const uint32_t side = layer->window, rows = layer->down * side, columns = layer->across * side,
+                 y = (row + rows - layer->shift) % rows,
+                 x = (column + columns - layer->shift) % columns;
+  *place = y % side * side + x % side;
+  return y / side * layer->across + x / side;
+}
+
+void heed_window_row(const heed_layer_info *layer, const float *weights, uint32_t head,
+                     uint32_t query, float *row) {
+  const size_t square = (size_t)layer->window * layer->window;
+  uint32_t own, place;
+  const uint32_t window = place_of(layer, query / layer->columns, query % layer->columns, &own);
+  const float *from = weights + ((window * layer->heads + head) * square + own) * square;
+  for (uint32_t t = 0; t < layer->rows * layer->columns; t++)
+    row[t] = place_of(layer, t / layer->columns, t % layer->columns, &place) == window ? from[place]
+                                                                                       : 0.0f;
 }
 
 heed_status heed_model_preprocess_at(const heed_model *model, uint32_t height, uint32_t width,

@@ -111,7 +111,10 @@ static void check_folder(const char *folder, const char *config_name) {
     (void)state;                            \
     check_folder(#folder, config);          \
   }
+#define STAGE_VECTOR VIT_VECTOR
+#include "stage_vectors.h"
 #include "vit_vectors.h"
+#undef STAGE_VECTOR
 #undef VIT_VECTOR
 
 /* A layer scale of ones is none. */
@@ -139,7 +142,10 @@ static void layer_scale_of_ones(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define VIT_VECTOR(folder, config) cmocka_unit_test(test_##folder),
+#define STAGE_VECTOR VIT_VECTOR
+#include "stage_vectors.h"
 #include "vit_vectors.h"
+#undef STAGE_VECTOR
 #undef VIT_VECTOR
       cmocka_unit_test(layer_scale_of_ones),
   };

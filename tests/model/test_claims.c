@@ -136,7 +136,10 @@ static void each_file_without_its_config(void **state) {
     check_without_config(&s);          \
     close_subject(&s);                 \
   }
+#define STAGE_VECTOR VIT_VECTOR
+#include "stage_vectors.h"
 #include "vit_vectors.h"
+#undef STAGE_VECTOR
 #undef VIT_VECTOR
 }
 

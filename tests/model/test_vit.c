@@ -58,7 +58,9 @@ static void check_run(vit_files *files) {
     for (uint32_t i = 0; i < heed_safetensors_count(v.io); i++) {
       const char *expected = heed_safetensors_get(v.io, i)->name;
       char name[64];
-      if (strncmp(expected, "expect.", 7) != 0 || strcmp(expected, "expect.rollout") == 0) continue;
+      if (strncmp(expected, "expect.", 7) != 0 || strcmp(expected, "expect.rollout") == 0 ||
+          strncmp(expected, "expect.map.", 11) == 0)
+        continue;
       expected += 7;
       if (strncmp(expected, "attention.", 10) == 0)
         snprintf(name, sizeof name, "layer.%s.attention.weights", expected + 10);
@@ -102,6 +104,97 @@ static void check_family(const char *folder, const char *config) {
   }
 #include "vit_vectors.h"
 #undef VIT_VECTOR
+
+/* Layers in stages: a grid that windows divide, one that they do not, and one whose last stage is
+ * one window. */
+static void check_stages(const char *folder, const char *config) {
+  static const char *const runs[] = {"io", "io_uneven", "io_small"};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    vit_files files;
+    load_run(&files, folder, config, runs[i]);
+    check_run(&files);
+  }
+}
+
+static void test_stages(void **state) {
+  (void)state;
+#define STAGE_VECTOR(folder, config) check_stages(#folder, config);
+#include "stage_vectors.h"
+#undef STAGE_VECTOR
+}
+
+/* Rows of windows as rows over all tokens, against the published code's own windows. */
+static void check_window_rows(const char *folder) {
+  vit_files files;
+  vit v;
+  heed_error error;
+  load_run(&files, folder, "config.json", "io_small");
+  const heed_build_desc build = run_sizes(&files);
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error));
+  for (uint32_t i = 0; i < 4; i++) {
+    char name[64];
+    uint64_t count;
+    heed_layer_info layer;
+    snprintf(name, sizeof name, "layer.%u.attention.weights", i);
+    float *windows = read_value(&v, name, &count);
+    assert_ok(heed_model_layer(v.model, &build, i, &layer, &error));
+    const uint32_t tokens = layer.rows * layer.columns, side = i < 2 ? 5 : 3;
+    assert_int_equal(layer.rows, side);
+    assert_int_equal(layer.columns, side);
+    assert_int_equal(layer.patch, i < 2 ? 4 : 8);
+    assert_int_equal(count, layer.down * layer.across * layer.heads * layer.window * layer.window *
+                                layer.window * layer.window);
+    snprintf(name, sizeof name, "expect.map.%u", i);
+    const heed_safetensors_tensor *tensor = heed_safetensors_find(v.io, name);
+    assert_int_equal(tensor->count, layer.heads * tokens * tokens);
+    float *want = malloc((size_t)tensor->bytes), row[25];
+    assert_ok(heed_safetensors_read(v.io, tensor, 0, tensor->count, want, &error));
+    for (uint32_t h = 0; h < layer.heads; h++)
+      for (uint32_t q = 0; q < tokens; q++) {
+        heed_window_row(&layer, windows, h, q, row);
+        for (uint32_t t = 0; t < tokens; t++)
+          assert_float_equal(row[t], want[((size_t)h * tokens + q) * tokens + t], 2e-5);
+      }
+    free(want);
+    free(windows);
+  }
+  close_vit(&v);
+  free_files(&files);
+}
+
+static void test_window_rows(void **state) {
+  (void)state;
+  check_window_rows("swin");
+  check_window_rows("swinv2");
+}
+
+static void test_stages_refuse(void **state) {
+  static const uint32_t rows[] = {0};
+  const struct {
+    heed_build_desc build;
+    heed_status status;
+    const char *sentence;
+  } refused[] = {
+      {{.intervene = true}, HEED_UNSUPPORTED, "changes of the attention of a model with stages"},
+      {{.rows = rows, .row_count = 1}, HEED_UNSUPPORTED, "rows of a model with stages"},
+      {{.shortened = true, .patches = 4}, HEED_UNSUPPORTED, "with windows cannot be shortened"},
+      {{.height = 16, .width = 40},
+       HEED_INVALID_ARGUMENT,
+       "image too small (found 2 x 5 patches in layer 2, expected windows of 3 x 3 to fit)"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    vit_files files;
+    vit v;
+    heed_error error;
+    heed_build_desc build = refused[i].build;
+    build.struct_size = sizeof build;
+    load_run(&files, "swin", "config.json", "io_small");
+    assert_fails(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error), refused[i].status,
+                 refused[i].sentence);
+    close_vit(&v);
+    free_files(&files);
+  }
+}
 
 /* One patch, and of a model of videos one time step more than that. */
 static void test_smallest_pictures(void **state) {
@@ -248,6 +341,9 @@ int main(void) {
 #define VIT_VECTOR(folder, config) cmocka_unit_test(test_family_##folder),
 #include "vit_vectors.h"
 #undef VIT_VECTOR
+      cmocka_unit_test(test_stages),
+      cmocka_unit_test(test_window_rows),
+      cmocka_unit_test(test_stages_refuse),
       cmocka_unit_test(test_smallest_pictures),
       cmocka_unit_test(test_frames_that_do_not_fit),
       cmocka_unit_test(test_rows_on_demand_equal_the_map),

@@ -68,6 +68,12 @@ static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
                      "session: a model of videos is not supported here (found %u frames, expected "
                      "one picture; the command heed run takes them)",
                      info.frames);
+  if (info.stages)
+    return heed_fail(
+        &s->web->error, HEED_UNSUPPORTED,
+        "session: a model with stages is not supported here (found %u, expected layers "
+        "of one grid; the command heed run takes it)",
+        info.stages);
   s->layers = info.layers;
   s->heads = info.heads;
   s->pool_heads = info.pool_heads;

@@ -135,7 +135,7 @@ static heed_status load(judge_job *job) {
                      "%s: an ONNX graph has no layers to explain (expected weights of a vision "
                      "transformer)",
                      options->model);
-  CLI_TRY(cli_pipeline_check_images(job->cli, pipeline));
+  CLI_TRY(cli_pipeline_check_grid(job->cli, pipeline));
   CLI_TRY(cli_pipeline_size(job->cli, pipeline, options->size));
   CLI_TRY(check_scenes(job));
   return cli_choice_open(job->cli, &options->choice);

@@ -135,6 +135,7 @@ typedef struct run_result {
   bool whole;                         /* fitted whole, with padding (--fit whole) */
   uint32_t batch_height, batch_width; /* of pixel_values */
   uint32_t rows, columns, tokens;     /* grid of patches; N */
+  uint32_t patch;                     /* the side of one in pixels of the model */
   uint32_t frames, across;            /* of a video: its grids in time, those in a row of figures */
   uint32_t clip_frames;               /* the same: of its files, of which some were taken */
   uint32_t frame_width, frame_height; /* the same: of its files, where the model sees `seen` */
@@ -203,6 +204,15 @@ heed_status run_write_outputs(cli_state *cli, const cli_pipeline *pipeline,
                               const run_options *options, const run_result *result,
                               const run_selection *selection);
 
+/* Of a model with stages the layer that is shown, else 0. */
+uint32_t run_layer(const run_options *options, const heed_model_info *info);
+/* Refuses what such a model cannot do, and takes the layer's heads for the model's. Statuses:
+ * UNSUPPORTED, INVALID_ARGUMENT. */
+heed_status run_choose_stage(cli_state *cli, cli_pipeline *pipeline, run_options *options);
+/* That layer's map over all of its tokens, 0 outside of a query's window. */
+heed_status run_read_windows(cli_state *cli, const cli_pipeline *pipeline,
+                             const run_options *options, const run_selection *selection,
+                             run_result *result);
 /* Sets result->across by its frames: as near to a square as they divide. */
 void run_set_across(run_result *result);
 /* The row and the column of a patch in a figure, where time steps lie side by side. */

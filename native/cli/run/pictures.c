@@ -65,9 +65,11 @@ heed_status run_load_picture(cli_state *cli, const cli_pipeline *pipeline,
 
 /* All layers' maps, or only the query's rows: in place where they lie as they are read. */
 static heed_status read_attention(cli_state *cli, const cli_pipeline *pipeline,
+                                  const run_options *options, const run_selection *selection,
                                   run_result *result) {
   const heed_model_info *info = &pipeline->info;
   CLI_TRY(run_make_maps(cli, info->layers, result));
+  if (info->stages) return run_read_windows(cli, pipeline, options, selection, result);
   for (uint32_t i = result->first_kept; i < result->first_kept + result->kept; i++) {
     heed_value value = {0};
     heed_value_info weights;
@@ -154,7 +156,8 @@ static heed_status prepare_picture(cli_state *cli, const cli_pipeline *pipeline,
   const heed_build_desc sizes = {
       .struct_size = sizeof sizes, .height = result->batch_height, .width = result->batch_width};
   heed_layer_info layer;
-  CLI_TRY(heed_model_layer(pipeline->model, &sizes, 0, &layer, &cli->error));
+  CLI_TRY(heed_model_layer(pipeline->model, &sizes, run_layer(options, info), &layer, &cli->error));
+  result->patch = layer.patch;
   result->rows = layer.rows;
   result->columns = layer.columns;
   result->frames = layer.frames;
@@ -181,8 +184,9 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   pipeline->timed = true;
   pipeline->build.height = result->batch_height;
   pipeline->build.width = result->batch_width;
-  pipeline->build.rows = whole ? NULL : &selection->query;
-  pipeline->build.row_count = whole ? 0 : 1;
+  const bool all = whole || pipeline->info.stages;
+  pipeline->build.rows = all ? NULL : &selection->query;
+  pipeline->build.row_count = all ? 0 : 1;
   if (cli_change_inputs_any(&result->changes)) {
     if (result->changes.mean)
       CLI_TRY(cli_change_inputs_means(cli, pipeline, &options->choice, result->pixels,
@@ -199,7 +203,7 @@ static heed_status run_picture(cli_state *cli, cli_pipeline *pipeline, run_optio
   result->milliseconds = pipeline->milliseconds;
   if (pipeline->info.classes)
     CLI_TRY(cli_pipeline_read(cli, pipeline, "logits", &result->logits, &shape));
-  CLI_TRY(read_attention(cli, pipeline, result));
+  CLI_TRY(read_attention(cli, pipeline, options, selection, result));
   CLI_TRY(read_pool(cli, pipeline, result));
   CLI_TRY(read_values(cli, pipeline, &options->features, result));
   CLI_TRY(run_explain(cli, pipeline, options, selection, result));
@@ -342,8 +346,9 @@ static heed_status note_failure(pictures_way *way, const char *path) {
  * classes and maps alone. */
 static bool may_stream(pictures_way *way) {
   const run_options *options = way->options;
-  return !way->pipeline->info.pool_heads && !cli_changes_any(&options->changes) &&
-         !options->score && !options->reverse && !options->save_only && !options->explain &&
+  return !way->pipeline->info.pool_heads && !way->pipeline->info.stages &&
+         !cli_changes_any(&options->changes) && !options->score && !options->reverse &&
+         !options->save_only && !options->explain &&
          picture_stream_takes(&way->stream, &options->choice, way->prepared);
 }
 

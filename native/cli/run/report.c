@@ -104,7 +104,7 @@ static void json_statistics(json_out *json, const run_result *result, const heed
   heed_map_statistics s;
   heed_map_get_statistics(result->attention[layer] + head * square, info->prefix_tokens,
                           result->rows * (result->frames ? result->frames : 1), result->columns,
-                          info->patch, &s);
+                          result->patch ? result->patch : info->patch, &s);
   json_number(json, "entropy_cls", s.entropy_cls);
   json_number(json, "entropy_patches", s.entropy_patches);
   if (result->frames <= 1) { /* pixels are no measure of time */

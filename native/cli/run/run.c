@@ -76,6 +76,7 @@ static heed_status run_job(cli_state *cli, run_options *options, run_batch *batc
   if (status == HEED_OK)
     status = cli_onnx_choose(cli, options->way, options->model, true, &pipeline);
   if (status == HEED_OK) status = cli_pipeline_size(cli, &pipeline, options->size);
+  if (status == HEED_OK) status = run_choose_stage(cli, &pipeline, options);
   if (status == HEED_OK) {
     names = calloc((size_t)3 * pipeline.info.layers + 1, sizeof *names);
     taps = calloc((size_t)3 * pipeline.info.layers + 2, sizeof *taps);

@@ -73,7 +73,7 @@ static heed_status save_with_metadata(cli_state *cli, const cli_pipeline *pipeli
   char *tokens = cli_token_order_text(order, result->tokens);
   snprintf(grid, sizeof grid, "%u %u %u", result->rows, result->columns,
            pipeline->info.prefix_tokens);
-  snprintf(patch, sizeof patch, "%u", pipeline->info.patch);
+  snprintf(patch, sizeof patch, "%u", result->patch);
   const heed_metadata_entry pairs[] = {
       {"grid", grid}, {"patch", patch}, {"prefix", names}, {"provenance", from}};
   heed_metadata_entry all[8];

@@ -191,7 +191,7 @@ static heed_status check_paths(cli_state *cli, const compare_options *options) {
 
 static heed_status load(cli_state *cli, compare_job *job, const compare_options *options) {
   CLI_TRY(cli_pipeline_load(cli, &job->vision, options->model));
-  CLI_TRY(cli_pipeline_check_images(cli, &job->vision));
+  CLI_TRY(cli_pipeline_check_grid(cli, &job->vision));
   CLI_TRY(cli_pipeline_size(cli, &job->vision, options->size));
   CLI_TRY(cli_text_load(cli, &job->text, options->model));
   const uint32_t image = job->vision.info.projection, text = job->text.info.projection;

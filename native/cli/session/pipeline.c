@@ -158,6 +158,15 @@ heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeli
                    frames);
 }
 
+heed_status cli_pipeline_check_grid(cli_state *cli, const cli_pipeline *pipeline) {
+  CLI_TRY(cli_pipeline_check_images(cli, pipeline));
+  if (!pipeline->info.stages) return HEED_OK;
+  return heed_fail(&cli->error, HEED_UNSUPPORTED,
+                   "layers: a model with stages is not supported here (found %u grids, expected "
+                   "one; heed run takes a layer of them)",
+                   pipeline->info.stages);
+}
+
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width) {
   if (!size || cli_read_pair(size, ',', MOST_SIDE, MOST_SIDE, height, width)) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,

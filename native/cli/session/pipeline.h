@@ -86,6 +86,8 @@ heed_status cli_pipeline_load_any(cli_state *cli, cli_pipeline *pipeline, const 
 /* Whether a picture can be the model's whole input. Statuses: those of heed_model_prepares;
  * UNSUPPORTED of a model of videos. */
 heed_status cli_pipeline_check_images(cli_state *cli, const cli_pipeline *pipeline);
+/* The same, and whether all layers have one grid. Statuses: UNSUPPORTED. */
+heed_status cli_pipeline_check_grid(cli_state *cli, const cli_pipeline *pipeline);
 /* HEIGHT,WIDTH of --size; NULL leaves both. Statuses: INVALID_ARGUMENT. */
 heed_status cli_read_size(cli_state *cli, const char *size, uint32_t *height, uint32_t *width);
 /* --size HEIGHT,WIDTH, of images and pixel_values; NULL = the model's own. Then what cli->prepare

@@ -133,7 +133,7 @@ static heed_status load(survey_job *job) {
   cli_pipeline *pipeline = &job->pipeline;
   pipeline->size = job->options->size;
   CLI_TRY(cli_pipeline_load(job->cli, pipeline, job->options->model));
-  CLI_TRY(cli_pipeline_check_images(job->cli, pipeline));
+  CLI_TRY(cli_pipeline_check_grid(job->cli, pipeline));
   CLI_TRY(cli_pipeline_size(job->cli, pipeline, job->options->size));
   if (!job->options->whole_jpegs)
     job->options->limits.least_side = survey_inputs_least_side(&pipeline->preprocess);

@@ -123,6 +123,10 @@ typedef struct heed_model_info {
   /* of a model of videos: frames of pixel_values, and frames that a token covers; 0: it takes one
    * picture */
   uint32_t frames, tubelet;
+  /* of a hierarchical vision transformer (Swin): how many grids its layers have, of which
+   * heed_model_layer has each; width, heads and mlp_width are the last one's; 0: all have one grid
+   */
+  uint32_t stages;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
 /* EXPERIMENTAL: the words may change. Writes what was opened, in lines that end with '\n': family
@@ -311,12 +315,22 @@ typedef struct heed_layer_info {
   uint32_t prefix_tokens, frames, rows, columns;
   uint32_t patch;   /* the side of a patch in pixels of pixel_values */
   uint32_t tubelet; /* the frames of pixel_values in a patch: 1 of a picture */
+  /* Attention by windows of window x window patches (Swin): queries, keys, values, weights and
+   * logits have [B down across, H, n, n], n = window window, in the place of [B, H, T, T]. The grid
+   * is filled up to whole windows and rolled by shift: place y, x of it is row (y + shift) mod
+   * (down window), and so for columns. 0: there are none. */
+  uint32_t window, shift, down, across;
 } heed_layer_info;
 /* That of a layer in the graph that heed_model_build makes of desc; NULL = defaults. Statuses:
  * INVALID_ARGUMENT. */
 HEED_NODISCARD HEED_API heed_status heed_model_layer(const heed_model *model,
                                                      const heed_build_desc *desc, uint32_t layer,
                                                      heed_layer_info *info, heed_error *error);
+/* EXPERIMENTAL: may change. row [T]: the weights of one query and head over all tokens of a layer
+ * with windows, 0 outside of the query's own, of one picture's weights [down across, H, n, n]. What
+ * they give to places beyond the grid is left out. */
+HEED_API void heed_window_row(const heed_layer_info *layer, const float *weights, uint32_t head,
+                              uint32_t query, float *row);
 
 /* EXPERIMENTAL: may change. The values that can be tapped, for those who would rather not write
  * their names, which stand at heed_model_build. A layer is that of the name. */

@@ -21,7 +21,12 @@ static inline const char *heed_config_where(const heed_config_value *said) {
   return said->where ? said->where : "config.json";
 }
 
-enum { HEED_SAID_FILES = 2, HEED_MOST_NAMED = 256, HEED_MOST_FULL_LAYERS = 64 };
+enum {
+  HEED_SAID_FILES = 2,
+  HEED_MOST_NAMED = 256,
+  HEED_MOST_FULL_LAYERS = 64,
+  HEED_MOST_STAGES = 8
+};
 
 /* The names that these files give. */
 typedef struct heed_named {
@@ -52,6 +57,12 @@ typedef struct heed_config {
   heed_config_value probe;           /* SigLIP: a flag */
   heed_config_value window, merge;   /* in pixels, in patches; of a family with windows */
   heed_config_value frames, tubelet; /* of a model of videos */
+  /* of layers in stages, where the config says them: blocks, heads, and the side of windows that a
+   * table was made for, in each; the side of windows */
+  uint32_t stage_blocks[HEED_MOST_STAGES], stage_heads[HEED_MOST_STAGES],
+      trained_windows[HEED_MOST_STAGES], stage_blocks_count, stage_heads_count,
+      trained_windows_count;
+  heed_config_value stage_window;
   uint32_t full_layers[HEED_MOST_FULL_LAYERS], full_layer_count; /* those without windows */
   heed_config_value projection;                                  /* numbers of the embedding */
   heed_config_value preferred_size; /* RADIO: of images; its positions are of larger ones */

@@ -183,6 +183,10 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
     const uint16_t value =
         *(const uint16_t *)(const void *)((const char *)defaults + sizes[i].by_default);
     const char *key = key_of(config, sizes[i].key);
+    const bool listed =
+        defaults->stage_window && (said == &config->layers || said == &config->heads ||
+                                   said == &config->mlp_width); /* heed_config_stages reads it */
+    if (listed) continue;
     if (!said->key && value) *said = (heed_config_value){value, key, true};
     HEED_TRY(heed_read_square(fields, key, said));
     const bool any = said == &config->image_size && defaults->any_size;
@@ -192,7 +196,7 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
     return heed_fail(fields->error, HEED_INVALID_FILE,
                      "%s: missing key %s (expected a whole number)", fields->where, missing);
   HEED_TRY(read_patches(config, fields));
-  if (config->width.value % config->heads.value == 0) return HEED_OK;
+  if (defaults->stage_window || config->width.value % config->heads.value == 0) return HEED_OK;
   return heed_fail(fields->error, HEED_INVALID_FILE,
                    "%s: %s is not a multiple of %s (found %u and %u)", fields->where,
                    config->width.key, config->heads.key, config->width.value, config->heads.value);
@@ -401,6 +405,7 @@ heed_status heed_config_hugging_face(heed_config *config, const heed_fields *who
   HEED_TRY(read_norms(config, &fields));
   HEED_TRY(read_windows(config, &fields));
   HEED_TRY(read_frames(config, &fields));
+  HEED_TRY(heed_config_stages(config, &fields));
   HEED_TRY(heed_config_check_keys(
       &fields,
       fields.object == whole->object ? HEED_KEYS_HUGGING_FACE : HEED_KEYS_HUGGING_FACE_MEMBER,

@@ -25,6 +25,9 @@ heed_status heed_read_size(const heed_fields *fields, const char *key, uint32_t 
 heed_status heed_read_square(const heed_fields *fields, const char *key, heed_config_value *to);
 heed_status heed_read_bool(const heed_fields *fields, const char *key, heed_config_value *to);
 
+/* Of layers in stages: blocks and heads of each, windows; nothing of other families. */
+heed_status heed_config_stages(heed_config *config, const heed_fields *fields);
+
 /* The activation that `key` names; an absent key changes nothing. UNSUPPORTED: another name. */
 heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
                                         uint8_t *activation);

@@ -25,8 +25,9 @@ typedef struct heed_config_defaults {
   uint8_t merge;      /* side of the squares of patches that become one token later; 0: none do */
   /* layers whose attention knows no windows, up to the first 0 */
   uint8_t full_layers[HEED_DEFAULT_FULL_LAYERS];
-  bool any_size; /* there is no key of an image's size */
-  bool biased;   /* query, key and value have biases, though they have a key of their own */
+  bool any_size;        /* there is no key of an image's size */
+  uint8_t stage_window; /* side of shifted windows in patches, of layers in stages; 0: none are */
+  bool biased;          /* query, key and value have biases, though they have a key of their own */
   uint8_t frames,
       tubelet;          /* of a model of videos: of pixel_values, and of a token; 0: it is none */
   bool rms, query_norm; /* the norms are RMS norms; queries and keys are normed */

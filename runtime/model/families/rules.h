@@ -85,6 +85,8 @@ typedef struct heed_rules {
   bool flat_patches;
   /* A picture stands still: patch weights [C, I, frames, P, P] are summed over the frames. */
   bool still;
+  bool staged;      /* layers lie in stages, between which squares of 2 x 2 patches are merged */
+  bool norm_inside; /* a norm follows each part, before its residual */
   /* pixel_values are frames, and a patch is of some of them: [C, I, frames, P, P] */
   bool video;
   /* What people who write a ViT themselves do in more than one way: */

@@ -18,6 +18,10 @@ typedef struct heed_model_type {
                        heed_error *error);
   /* heed_model_label, NULL where no file names that class; or NULL: it names no classes */
   const char *(*label)(const heed_model *model, uint32_t index);
+  /* What of a layer is another than the model's; NULL = nothing. rows and columns are those of all
+   * patches. Statuses: INVALID_ARGUMENT. */
+  heed_status (*layer)(const heed_model *model, uint32_t layer, heed_layer_info *info,
+                       heed_error *error);
 } heed_model_type;
 
 struct heed_model {

@@ -55,15 +55,14 @@ typedef enum heed_group {
 
 /* A role and its pattern, names separated by '|'. In a name:
  *
- *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3."; elsewhere
- *         its number
- *   &     what the layers lie in: of "encoder.layers.3." it is "encoder."
- *   =     at the start: the whole name, without any prefix
- *   %     the number of a head: the tensors of all heads are joined
- *   {a,b} either of both
- *   $n    one of heed_name_lists[n]
- *   /     at the start: beside the model, not under its own part of the prefix
- *   . _   at the end: `weight` and `bias` follow, for the two roles of a pair
+ *   #     at the start: the layer, as the style's anchor spells it: "encoder.layer.3.", in an
+ * anchor with two of them by stage and block: "layers.1.blocks.0."; elsewhere its number >     at
+ * the start: the stage whose patches are merged before the layer, "encoder.layers.0."; only of the
+ * first layer of a stage &     what the layers lie in: of "encoder.layers.3." it is "encoder." = at
+ * the start: the whole name, without any prefix %     the number of a head: the tensors of all
+ * heads are joined {a,b} either of both $n    one of heed_name_lists[n] /     at the start: beside
+ * the model, not under its own part of the prefix . _   at the end: `weight` and `bias` follow, for
+ * the two roles of a pair
  *   @k/n  the role is part k of the tensor's rows, of n equal parts
  *   ~k/n  the same, if the tensor has n rows for each column of the second linear map of the MLP
  *   ^     stored transposed: [in, out]
@@ -98,6 +97,6 @@ extern const char *const heed_name_lists[];
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
     heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
     heed_names_open_clip_text, heed_names_own, heed_names_aimv2, heed_names_internvit,
-    heed_names_moonvit, heed_names_pixtral;
+    heed_names_moonvit, heed_names_pixtral, heed_names_swin, heed_names_swin_timm;
 
 #endif

@@ -14,7 +14,9 @@
  * positions, N ids of tokens, I channels of the image, P side of a patch, L layers, H heads, A = D
  * / 2 angles, F = D / 4 periods, B rows of a table of relative positions, V width of the pooling
  * attention's MLP, G = C / its heads, J width of all heads together, S width of the classifier's
- * hidden layer, Y = I P P numbers of a patch, X = I times the frames of a token, 1, 2. */
+ * hidden layer, Y = I P P numbers of a patch, X = I times the frames of a token, U width of the
+ * embedded patches. Of a layer that begins a stage W = 4 times the width before it, Z numbers that
+ * the norm of merged patches spans. O numbers of the hidden layer of computed positions; 1, 2. */
 #ifndef HEED_ROLE_NORM
 #define HEED_ROLE_NORM(name, group, shape, text) HEED_ROLE_PAIR(name, group, group, shape, text)
 #endif
@@ -30,9 +32,11 @@ HEED_ROLE(SHARED_POSITION_BIAS, SHARED_POSITION_BIAS, "BH", "relative_position_b
 HEED_ROLE(PIXEL_MEAN, NONE, "I11", "input_conditioner.norm_mean")
 HEED_ROLE(PIXEL_STD, NONE, "I11", "input_conditioner.norm_std")
 HEED_ROLE_NORM(PATCH_NORM, PATCH_NORMS, "Y", "embeddings.patch_norm")
-HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "CXPP", "embeddings.patch_embeddings.projection")
-HEED_ROLE_NORM(EMBEDDED_NORM, PATCH_NORMS, "C", "embeddings.norm")
+HEED_ROLE_PAIR(PATCH, NONE, PATCH_BIAS, "UXPP", "embeddings.patch_embeddings.projection")
+HEED_ROLE_NORM(EMBEDDED_NORM, PATCH_NORMS, "U", "embeddings.norm")
 HEED_ROLE_NORM(PRE_NORM, PRE_NORM, "C", "pre_layernorm")
+HEED_ROLE_NORM(MERGE_NORM, NONE, "Z", HEED_LAYER "merge.norm")
+HEED_ROLE(MERGE_WEIGHT, NONE, "CW", HEED_LAYER "merge.reduction.weight")
 HEED_ROLE_NORM(NORM1, NONE, "C", HEED_LAYER "layernorm_before")
 HEED_ROLE_PAIR(QUERY, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.query")
 HEED_ROLE_PAIR(KEY, NONE, KEY_BIAS, "JC", HEED_LAYER "attention.attention.key")
@@ -40,6 +44,11 @@ HEED_ROLE_PAIR(VALUE, NONE, QKV_BIASES, "JC", HEED_LAYER "attention.attention.va
 HEED_ROLE_NORM(QUERY_NORM, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.query_norm")
 HEED_ROLE_NORM(KEY_NORM, QUERY_KEY_NORMS, "D", HEED_LAYER "attention.key_norm")
 HEED_ROLE_NORM(ATTENTION_NORM, ATTENTION_NORM, "J", HEED_LAYER "attention.norm")
+HEED_ROLE(LOGIT_SCALE, QUERY_KEY_NORMS, "H11", HEED_LAYER "logit_scale")
+HEED_ROLE_PAIR(POSITION_HIDDEN, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "O2",
+               HEED_LAYER "continuous_position_bias_mlp.0")
+HEED_ROLE(POSITION_OUTPUT, QUERY_KEY_NORMS, "HO",
+          HEED_LAYER "continuous_position_bias_mlp.2.weight")
 HEED_ROLE(POSITION_BIAS, POSITION_BIAS, "BH", HEED_LAYER "relative_position_bias_table")
 HEED_ROLE_PAIR(ATTENTION_OUTPUT, OUTPUT, OUTPUT_BIAS, "CJ", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")

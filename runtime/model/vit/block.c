@@ -51,7 +51,7 @@ static heed_value first_queries(heed_vit_builder *b, heed_value stacked, const h
 
 /* Query, key and value of all heads as one linear map: [3, B, H, T, D]. */
 static heed_value stack_heads(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_weight weights = {
       {layer[HEED_ROLE_QUERY_WEIGHT], layer[HEED_ROLE_KEY_WEIGHT], layer[HEED_ROLE_VALUE_WEIGHT]},
       3};
@@ -93,14 +93,42 @@ static heed_value norm_heads(heed_vit_builder *b, heed_value x, const heed_role_
   return swap_heads_and_tokens(b, x);
 }
 
+/* Cosine attention: queries and keys of length 1, queries times a factor of their head, which is at
+ * most 100. */
+static heed_value make_cosine(heed_vit_builder *b, heed_value x, const heed_shape *part,
+                              const heed_role_ref *scale) {
+  const uint32_t depth = part->dim[3], heads = part->dim[1];
+  float *ones = heed_graph_keep(b->graph, NULL, depth * sizeof *ones), *factors = NULL;
+  heed_error error;
+  if (!ones) {
+    (void)heed_fail_memory(&error, "model: scale", depth * sizeof *ones);
+    return heed_graph_fail(b->graph, &error);
+  }
+  for (uint32_t d = 0; d < depth; d++) ones[d] = (float)(1.0 / sqrt(depth));
+  const heed_layer_norm_desc norm = {
+      sizeof norm,           x,   heed_vit_define_data(b, ones, HEED_SHAPE(depth)), {0},
+      1e-24f / (float)depth, true};
+  x = heed_define_layer_norm(b->graph, &norm);
+  if (!scale) return x;
+  if (heed_vit_keep(b, scale, &factors, &error) != HEED_OK)
+    return heed_graph_fail(b->graph, &error);
+  for (uint32_t h = 0; h < heads; h++)
+    factors[h] = (float)exp(fmin((double)factors[h], log(100.0)));
+  const heed_multiply_desc multiply = {sizeof multiply, x,
+                                       heed_vit_define_data(b, factors, HEED_SHAPE(heads, 1, 1))};
+  return heed_define_multiply(b->graph, &multiply);
+}
+
 static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t read_rows,
-                         heed_value bias) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+                         heed_value bias, const heed_vit_windows *windows) {
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
-  const heed_value stacked = stack_heads(b, x, layer);
-  const uint32_t tokens = heed_vit_tokens(b);
+  const heed_value stacked = stack_heads(b, heed_vit_enter_windows(b, x, windows), layer);
+  const uint32_t count = windows->side ? windows->down * windows->across : 1,
+                 tokens = windows->side ? windows->side * windows->side : heed_vit_tokens(b);
   const heed_shape part =
-      HEED_SHAPE(b->desc.batch, dims->heads, tokens, dims->attention_width / dims->heads);
+      HEED_SHAPE(b->desc.batch * count, dims->heads, tokens, dims->attention_width / dims->heads);
+  const heed_role_ref *cosine = layer + HEED_ROLE_LOGIT_SCALE;
   static const char *const names[] = {"query", "key", "value"};
   const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL;
   const heed_value turned = normed ? stacked : rotate_stacked(b, stacked, part);
@@ -110,6 +138,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
         heed_define_view(b->graph, p < 2 ? turned : stacked, p * heed_shape_count(&part), &part);
     const heed_role_ref *norm =
         p == 0 ? layer + HEED_ROLE_QUERY_NORM_WEIGHT : layer + HEED_ROLE_KEY_NORM_WEIGHT;
+    if (p < 2 && cosine->tensor)
+      qkv_part[p] = make_cosine(b, qkv_part[p], &part, p == 0 ? cosine : NULL);
     if (p < 2 && normed) qkv_part[p] = heed_vit_rotate(b, norm_heads(b, qkv_part[p], norm, &part));
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
@@ -127,7 +157,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
       .key_padding = b->token_mask,
       .bias = bias,
       .causal = b->model->roles.rules.causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE,
-      .scale = temperature == 1.0f && scaled == part.dim[3]
+      .scale = cosine->tensor ? 1.0f / temperature
+               : temperature == 1.0f && scaled == part.dim[3]
                    ? 0.0f
                    : (float)(1.0 / (sqrt(scaled) * (double)temperature)),
       .empty_row = b->desc.empty_row,
@@ -138,7 +169,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
   heed_vit_name(b, values.output, i, "attention.output");
   heed_vit_name(b, values.weights, i, "attention.weights");
   heed_vit_name(b, values.logits, i, "attention.logits");
-  const heed_value joined = change_heads(b, values.output, i);
+  const heed_value joined = change_heads(b, heed_vit_leave_windows(b, values.output, windows), i);
   return layer[HEED_ROLE_ATTENTION_NORM_WEIGHT].tensor
              ? heed_vit_norm(b, joined, layer + HEED_ROLE_ATTENTION_NORM_WEIGHT,
                              dims->attention_width)
@@ -147,7 +178,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
 
 /* The hidden layer of the MLP: activation(fc1 x), or activation(gate x) times fc1 x. */
 static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref *layer) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const bool gated = layer[HEED_ROLE_GATE_WEIGHT].tensor != NULL;
   const heed_value hidden =
       heed_vit_project(b, x, layer + HEED_ROLE_FC1_WEIGHT, dims->width, dims->mlp_width,
@@ -163,7 +194,7 @@ static heed_value expand(heed_vit_builder *b, heed_value x, const heed_role_ref 
 /* The residual plus what the heads give, by their output map where there is one. */
 static heed_value add_heads(heed_vit_builder *b, heed_value attended, heed_value residual,
                             const heed_role_ref *layer) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_add_desc add = {sizeof add, residual, attended};
   return layer[HEED_ROLE_ATTENTION_OUTPUT_WEIGHT].tensor
              ? heed_vit_project(b, attended, layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT,
@@ -172,20 +203,47 @@ static heed_value add_heads(heed_vit_builder *b, heed_value attended, heed_value
              : heed_define_add(b->graph, &add);
 }
 
-heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+/* A layer whose parts are followed by a norm each, before their residual (SwinV2). */
+static heed_status add_normed(heed_vit_builder *b, heed_value *x, uint32_t i, heed_value bias,
+                              const heed_vit_windows *windows) {
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
-  HEED_TRY(heed_vit_turn(b, i, error));
+  const heed_value none = {0};
+  const heed_value attended = heed_vit_project(
+      b, attend(b, *x, i, 0, bias, windows), layer + HEED_ROLE_ATTENTION_OUTPUT_WEIGHT,
+      dims->attention_width, dims->width, HEED_ACTIVATION_NONE, none, NULL);
+  const heed_add_desc first = {
+      sizeof first, *x, heed_vit_norm(b, attended, layer + HEED_ROLE_NORM1_WEIGHT, dims->width)};
+  *x = heed_define_add(b->graph, &first);
+  const heed_value made =
+      heed_vit_project(b, expand(b, *x, layer), layer + HEED_ROLE_FC2_WEIGHT, dims->mlp_width,
+                       dims->width, HEED_ACTIVATION_NONE, none, NULL);
+  const heed_add_desc second = {
+      sizeof second, *x, heed_vit_norm(b, made, layer + HEED_ROLE_NORM2_WEIGHT, dims->width)};
+  *x = heed_define_add(b->graph, &second);
+  heed_vit_name(b, *x, i, "output");
+  return HEED_OK;
+}
+
+heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, heed_error *error) {
+  const heed_vit_dimensions *dims = &b->dims;
+  const heed_role_ref *layer = heed_vit_layer_ref(b->model, i, (heed_role)0);
+  heed_vit_windows windows;
   heed_graph_stage(b->graph, i + 1);
+  heed_vit_begin_layer(b, x, i);
+  HEED_TRY(heed_vit_find_windows(b->model, i, b->rows, b->columns, &windows, error));
+  HEED_TRY(heed_vit_turn(b, i, error));
   const uint32_t read_rows = i + 1 == dims->layers ? b->read_rows : 0;
   heed_value bias;
   HEED_TRY(heed_vit_position_bias(b, i, read_rows ? read_rows : heed_vit_tokens(b), &bias, error));
   if (dims->window) HEED_TRY(heed_vit_window_bias(b, i, &bias, error));
+  if (windows.side) HEED_TRY(heed_vit_stage_bias(b, i, &windows, &bias, error));
+  if (b->model->roles.rules.norm_inside) return add_normed(b, x, i, bias, &windows);
   const bool after = b->model->roles.rules.norm_after;
   const heed_role_ref *norm1 = layer + HEED_ROLE_NORM1_WEIGHT,
                       *norm2 = layer + HEED_ROLE_NORM2_WEIGHT;
-  const heed_value attended =
-      attend(b, after ? *x : heed_vit_norm(b, *x, norm1, dims->width), i, read_rows, bias);
+  const heed_value attended = attend(b, after ? *x : heed_vit_norm(b, *x, norm1, dims->width), i,
+                                     read_rows, bias, &windows);
   if (read_rows) *x = first_rows(b, *x, read_rows);
   *x = add_heads(b, attended, *x, layer);
   if (after) *x = heed_vit_norm(b, *x, norm1, dims->width);

@@ -83,6 +83,15 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   return HEED_OK;
 }
 
+/* What windows that shift have no use for yet. */
+static heed_status check_stages(const heed_vit_builder *b, heed_error *error) {
+  const char *asked = b->desc.intervene ? "changes of the attention" : b->desc.rows ? "rows" : NULL;
+  if (!b->model->dims.stages || !asked) return HEED_OK;
+  return heed_fail(error, HEED_UNSUPPORTED,
+                   "build: %s of a model with stages are not supported (found %u stages)", asked,
+                   b->model->dims.stages);
+}
+
 /* Which patches stay in the sequence. */
 static heed_status choose_patches(heed_vit_builder *b, heed_error *error) {
   const uint32_t all = heed_vit_all_patches(b), fewest = b->model->base.info.fewest_patches;
@@ -93,11 +102,12 @@ static heed_status choose_patches(heed_vit_builder *b, heed_error *error) {
                      "build: a shortened sequence is of an image, and without changes (found "
                      "patches %u%s, expected shortened and no intervene)",
                      b->desc.patches, b->desc.intervene ? ", intervene" : "");
-  if (b->model->dims.window)
-    return heed_fail(error, HEED_UNSUPPORTED,
-                     "build: a sequence of a model with windows cannot be shortened (found windows "
-                     "of %u patches)",
-                     b->model->dims.window);
+  if (b->model->dims.window || b->model->dims.stages)
+    return heed_fail(
+        error, HEED_UNSUPPORTED,
+        "build: a sequence of a model with windows cannot be shortened (found windows "
+        "of %u patches)",
+        b->model->dims.stages ? b->model->dims.stage[0].window : b->model->dims.window);
   if (b->patches < fewest || b->patches > all)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: wrong number of patches (found %u, expected %u to %u)", b->patches,
@@ -109,8 +119,10 @@ heed_status heed_vit_build(const heed_model *base, const heed_build_desc *desc, 
                            heed_error *error) {
   const heed_vit *model = (const heed_vit *)base;
   heed_vit_builder b = {.model = model, .desc = *desc};
+  heed_vit_layer_dimensions(&model->dims, 0, &b.dims);
   HEED_TRY(choose_grid(&b, error));
   HEED_TRY(choose_patches(&b, error));
+  HEED_TRY(check_stages(&b, error));
   if (!(b.desc.temperature >= 0.0f) || isinf(b.desc.temperature))
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "build: invalid temperature (found %g, expected more than 0)",

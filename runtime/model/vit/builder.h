@@ -9,6 +9,7 @@ typedef struct heed_vit_builder {
   const heed_vit *model;
   heed_build_desc desc;
   heed_graph *graph;
+  heed_vit_dimensions dims;  /* of the layer; where there are stages, others than the model's */
   uint32_t rows, columns;    /* grid of patches; of a text 1 and its tokens */
   uint32_t steps;            /* such grids, one after the other in time; 1 but in videos */
   uint32_t patches;          /* of the sequence: all of the grid, unless it is shortened */
@@ -72,6 +73,32 @@ heed_status heed_vit_shorten_turn(heed_vit_builder *b, const float *cosines, con
 heed_value heed_vit_shorten_rotate(heed_vit_builder *b, heed_value x);
 /* The position bias of its tokens, [B, H, T, T], from that of all pairs, [H, all * all]. */
 heed_value heed_vit_shorten_bias(heed_vit_builder *b, heed_value bias);
+
+/* Of layers in stages: stage.c, stage_window.c. */
+
+/* Sets the sizes of a layer and, where it begins a stage, merges the patches of the one before. */
+void heed_vit_begin_layer(heed_vit_builder *b, heed_value *x, uint32_t layer);
+/* Rows of x [B, T, C] by indices, whose axes take the place of T; one that is out of range gives
+ * zeros. The graph keeps `from`. */
+heed_value heed_vit_gather(heed_vit_builder *b, heed_value x, const int32_t *from,
+                           heed_shape shape);
+/* The windows of a layer; count 0: its attention has none. */
+typedef struct heed_vit_windows {
+  uint32_t side, shift;
+  uint32_t down, across; /* how many, of a grid that is filled up with zeros */
+} heed_vit_windows;
+heed_status heed_vit_find_windows(const heed_vit *model, uint32_t layer, uint32_t rows,
+                                  uint32_t columns, heed_vit_windows *windows, heed_error *error);
+/* The tokens [B, T, C] by windows, [B down across, side side, C], and back. */
+heed_value heed_vit_enter_windows(heed_vit_builder *b, heed_value x,
+                                  const heed_vit_windows *windows);
+heed_value heed_vit_leave_windows(heed_vit_builder *b, heed_value x,
+                                  const heed_vit_windows *windows);
+/* What relative positions and the seam of shifted windows add to the scores: [1 or B down across,
+ * H, n, n]. */
+heed_status heed_vit_stage_bias(heed_vit_builder *b, uint32_t layer,
+                                const heed_vit_windows *windows, heed_value *bias,
+                                heed_error *error);
 
 /* The parts, in the order of the data. */
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);

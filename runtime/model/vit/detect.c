@@ -1,5 +1,6 @@
 /* Which model a checkpoint holds: the style by an anchor, the prefix before it, and the family that
  * claims the file. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -14,24 +15,56 @@
 /* ---------------------------------------------------------------------------------------- style */
 
 /* Whether the name is a prefix followed by the anchor; the prefix must be whole components. '#' of
- * the anchor stands for the first layer's number. */
+ * the anchor stands for the first layer's number, or for the first stage's and its first block's.
+ */
 static bool match_anchor(const char *name, const char *anchor, size_t length, size_t *prefix) {
-  const char *hash = memchr(anchor, '#', length);
-  const size_t layer = (size_t)(hash - anchor), rest = length - layer - 1, size = strlen(name);
-  if (size < length + 1) return false;
-  *prefix = size - length - 1;
-  const char *at = name + *prefix;
-  return (*prefix == 0 || at[-1] == '.') && strncmp(at, anchor, layer) == 0 &&
-         strncmp(at + layer, "0.", 2) == 0 && strncmp(at + layer + 2, hash + 1, rest) == 0;
+  char text[HEED_NAME_SIZE];
+  size_t size = 0;
+  for (size_t i = 0; i < length && size + 2 < sizeof text; i++) {
+    text[size++] = anchor[i] == '#' ? '0' : anchor[i];
+    if (anchor[i] == '#') text[size++] = '.';
+  }
+  const size_t whole = strlen(name);
+  if (whole < size) return false;
+  *prefix = whole - size;
+  return (*prefix == 0 || name[*prefix - 1] == '.') && memcmp(name + *prefix, text, size) == 0;
+}
+
+/* Whether the file has the first norm of a block of a stage. */
+static bool has_block(const heed_roles *roles, const char *second, uint32_t stage, uint32_t block) {
+  char name[HEED_NAME_SIZE];
+  const char *between = roles->layer + roles->layer_length + 1;
+  const int length =
+      snprintf(name, sizeof name, "%s%.*s%u.%.*s%u.%.*s", roles->prefix, (int)roles->layer_length,
+               roles->layer, stage, (int)(second - between), between, block,
+               (int)strcspn(second + 1, "|"), second + 1);
+  return length < (int)sizeof name && heed_checkpoint_find(roles->checkpoint, name);
+}
+
+/* The blocks of each stage, of a style with stages, and where the merges lie. */
+static void count_blocks(heed_roles *roles) {
+  const char *second = strchr(roles->layer + roles->layer_length + 1, '#'),
+             *end = strchr(roles->layer, '|');
+  char name[HEED_NAME_SIZE];
+  if (!second || (end && end < second)) return;
+  while (roles->stages < HEED_MOST_STAGES && has_block(roles, second, roles->stages, 0)) {
+    uint32_t *blocks = &roles->blocks[roles->stages++];
+    while (*blocks < HEED_CONFIG_MAX && has_block(roles, second, roles->stages - 1, *blocks))
+      ++*blocks;
+  }
+  snprintf(name, sizeof name, "%s%.*s0.downsample.norm.weight", roles->prefix,
+           (int)roles->layer_length, roles->layer);
+  roles->merges_first = !heed_checkpoint_find(roles->checkpoint, name);
 }
 
 /* The styles of text towers come last. Those without anchors are looked for where none of these is.
  */
 static const heed_names *const styles[] = {
-    &heed_names_hugging_face,      &heed_names_hugging_face_clip, &heed_names_timm,
-    &heed_names_open_clip,         &heed_names_torchvision,       &heed_names_aimv2,
-    &heed_names_internvit,         &heed_names_moonvit,           &heed_names_pixtral,
-    &heed_names_hugging_face_text, &heed_names_open_clip_text,
+    &heed_names_hugging_face,   &heed_names_hugging_face_clip, &heed_names_timm,
+    &heed_names_open_clip,      &heed_names_torchvision,       &heed_names_aimv2,
+    &heed_names_internvit,      &heed_names_moonvit,           &heed_names_pixtral,
+    &heed_names_swin,           &heed_names_swin_timm,         &heed_names_hugging_face_text,
+    &heed_names_open_clip_text,
 };
 enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
 
@@ -82,6 +115,9 @@ static heed_status take_anchor(heed_roles *roles, const heed_names *names, const
   roles->layer = anchor;
   roles->layer_length = (uint32_t)strcspn(anchor, "#");
   set_prefix(roles, name, prefix);
+  roles->stages = 0;
+  memset(roles->blocks, 0, sizeof roles->blocks);
+  count_blocks(roles);
   return HEED_OK;
 }
 
@@ -220,7 +256,7 @@ static bool hints(const heed_roles *roles, const heed_family *family) {
 /* HEED_GROUP: what the family's files lack, tables of relative positions without a rule included.
  */
 static uint32_t lacking(const heed_family *family) {
-  return family->lacks | (family->rules.bias_positions
+  return family->lacks | (family->rules.bias_positions || family->rules.staged
                               ? 0
                               : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS));
 }

@@ -12,12 +12,7 @@
 #include "model/files/source.h"
 #include "model/vit/role.h"
 
-/* The tensor that the file has for a role and the shape of the role, of that rank; tensor NULL when
- * it has none. */
-typedef struct stored_role {
-  const heed_checkpoint_tensor *tensor;
-  heed_shape shape;
-} stored_role;
+typedef heed_stored_role stored_role;
 
 /* ------------------------------------------------------------------------------- contradictions */
 
@@ -72,28 +67,9 @@ static heed_status agree_on_flag(const heed_roles *roles, const heed_config_valu
 
 /* ---------------------------------------------------------------------------------------- sizes */
 
-/* tensor NULL when the file has none for the role */
 static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t rank,
                                stored_role *stored, heed_error *error) {
-  char found[HEED_SHAPE_TEXT_SIZE];
-  heed_place place;
-  HEED_TRY(heed_roles_find(roles, role, 0, &place, error));
-  *stored = (stored_role){.tensor = place.tensor};
-  if (!place.tensor) return HEED_OK;
-  const heed_safetensors_tensor *info = place.tensor->info;
-  const char *file = heed_safetensors_name(place.tensor->file);
-  if (info->unsupported)
-    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
-                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
-  stored->shape = heed_place_shape(&place, rank);
-  bool sound = stored->shape.rank == rank;
-  for (uint32_t i = 0; sound && i < rank; i++)
-    sound = stored->shape.dim[i] > 0 && stored->shape.dim[i] <= HEED_CONFIG_MAX;
-  if (sound) return HEED_OK;
-  return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)",
-                   file, HEED_CUT(info->name), heed_shape_text(&info->shape, found), rank,
-                   HEED_CONFIG_MAX);
+  return heed_roles_stored(roles, role, 0, rank, stored, error);
 }
 
 static uint32_t whole_root(uint32_t square) {
@@ -160,6 +136,7 @@ static heed_status head_count(const heed_roles *roles, const heed_config *config
   const heed_config_value *said = &config->heads;
   const uint32_t width = d->attention_width;
   heed_place query;
+  if (roles->stages) return heed_vit_stage_heads(roles, 0, &d->heads, error);
   HEED_TRY(heed_roles_find(roles, HEED_ROLE_QUERY_WEIGHT, 0, &query, error));
   d->heads = said->key ? said->value : query.heads;
   if (query.heads && d->heads != query.heads)
@@ -382,7 +359,8 @@ static heed_status body_sizes(const heed_roles *roles, const heed_config *config
   HEED_TRY(check_biases(roles, config, error));
   HEED_TRY(rotation_sizes(roles, config, d, error));
   HEED_TRY(window_sizes(roles, config, d, error));
-  return mlp_sizes(roles, config, d, error);
+  HEED_TRY(mlp_sizes(roles, config, d, error));
+  return heed_vit_stages(roles, config, d, error);
 }
 
 static heed_status head_sizes(const heed_roles *roles, const heed_config *config,
@@ -481,7 +459,7 @@ static heed_status bias_sizes(const heed_roles *roles, heed_vit_dimensions *d, h
   HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_BIAS, 2, &own, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_SHARED_POSITION_BIAS, 2, &shared, error));
   const stored_role *table = own.tensor ? &own : &shared;
-  if (!table->tensor) return HEED_OK;
+  if (!table->tensor || d->stages) return HEED_OK;
   d->bias_rows = table->shape.dim[0];
   const uint32_t span = d->bias_rows > 3 ? whole_root(d->bias_rows - 3) : 0;
   d->bias_side = (span + 1) / 2;

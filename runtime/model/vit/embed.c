@@ -93,7 +93,7 @@ static heed_status read_identity(void *user, uint64_t first, uint64_t count, voi
 
 /* The pixels of each patch as a row, [B, T, I P P], normed. */
 static heed_value norm_pixels(heed_vit_builder *b, heed_value image, uint32_t numbers) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_constant_desc same = {sizeof same,
                                    NULL,
                                    HEED_F32,
@@ -111,7 +111,7 @@ static heed_value norm_pixels(heed_vit_builder *b, heed_value image, uint32_t nu
  * (pixel - mean) / std, channel by channel. */
 static heed_status fold_pixels(heed_vit_builder *b, float **weight, float **bias,
                                heed_error *error) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const uint32_t plane = dims->patch * dims->patch;
   float *mean, *std, *own;
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_PIXEL_MEAN), &mean, error));
@@ -140,7 +140,7 @@ static heed_status fold_pixels(heed_vit_builder *b, float **weight, float **bias
 
 /* The same of pixels that the model normalises. */
 static heed_value embed_pixels(heed_vit_builder *b, heed_value image) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   float *weight = NULL, *bias = NULL;
   heed_error error;
   if (fold_pixels(b, &weight, &bias, &error) != HEED_OK) return heed_graph_fail(b->graph, &error);
@@ -154,7 +154,7 @@ static heed_value embed_pixels(heed_vit_builder *b, heed_value image) {
 
 /* The patches as tokens, [B, T, C]. */
 static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_role_ref *map = heed_vit_ref(b->model, HEED_ROLE_PATCH_WEIGHT),
                       *norm = heed_vit_ref(b->model, HEED_ROLE_EMBEDDED_NORM_WEIGHT);
   const uint32_t numbers = dims->channels * dims->patch * dims->patch;
@@ -178,7 +178,7 @@ static heed_value embed_patches(heed_vit_builder *b, heed_value image) {
 
 /* The patches of a video: the frames of a token are channels of one picture, frame by frame. */
 static heed_value embed_frames(heed_vit_builder *b) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const uint32_t height = b->desc.height, width = b->desc.width, steps = b->desc.batch * b->steps;
   const heed_shape frames =
                        HEED_SHAPE(b->desc.batch, b->desc.frames, dims->channels, height, width),
@@ -190,7 +190,7 @@ static heed_value embed_frames(heed_vit_builder *b) {
 }
 
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error) {
-  const heed_vit_dimensions *dims = &b->model->dims;
+  const heed_vit_dimensions *dims = &b->dims;
   const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
   const uint32_t patches = heed_vit_all_patches(b);
   float *stored, *prefix = NULL;

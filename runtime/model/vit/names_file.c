@@ -131,6 +131,10 @@ heed_status heed_model_write_names(const heed_model *model, heed_sink sink, void
   if (model->type != &heed_vit_type || heed_is_text(vit->roles.tower))
     return heed_fail(error, HEED_UNSUPPORTED,
                      "names: only those of a vision transformer can be written");
+  if (vit->roles.stages)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "names: those of layers in stages are not supported (found %u stages)",
+                     vit->roles.stages);
   writing w = {sink, user, false};
   HEED_TRY(put_facts(&w, vit, error));
   HEED_TRY(put_roles(&w, &vit->roles, error));

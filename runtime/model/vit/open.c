@@ -11,13 +11,16 @@
 #include "base/tensor.h"
 #include "model/config/facts.h"
 #include "model/files/other_models.h"
+#include "model/vit/builder.h"
 #include "model/vit/int8_weights.h"
 
 /* Resolves the roles of the model (row 0) or of layer row - 1. */
 static heed_status resolve(heed_vit *model, uint32_t row, heed_error *error) {
+  heed_vit_dimensions dims = model->dims;
+  if (row) heed_vit_layer_dimensions(&model->dims, row - 1, &dims);
   for (int i = 0; i < HEED_ROLE_COUNT; i++) {
     const heed_role role = (heed_role)i;
-    const heed_shape shape = heed_role_shape(role, &model->dims);
+    const heed_shape shape = heed_role_shape(role, &dims);
     const bool second = role == HEED_ROLE_DISTILLATION_CLASSIFIER_WEIGHT ||
                         role == HEED_ROLE_DISTILLATION_CLASSIFIER_BIAS;
     if (heed_role_layered(role) != (row > 0)) continue;
@@ -48,6 +51,7 @@ static const char *positions_text(const heed_vit *model) {
     return "computed: sine and cosine of columns and rows";
   if (model->roles.rules.made_positions == HEED_POSITIONS_SINES)
     return "computed: sine and cosine of the tokens' numbers";
+  if (model->dims.stages) return "relative in windows";
   return model->dims.position_rows ? "not resized" : "none";
 }
 
@@ -99,6 +103,9 @@ static void describe_windows(const heed_vit *model, char *text, size_t size) {
   const char *before = ", all of it in layers ";
   int at = side ? snprintf(text, size, ", windows of %u x %u patches", side, side) : 0;
   text[at] = '\0';
+  for (uint32_t i = 0; i < model->dims.stages && (size_t)at + 20 < size; i++)
+    at += snprintf(text + at, size - (size_t)at, "%s%u", i ? " " : ", shifted windows by stages ",
+                   model->dims.stage[i].window);
   for (uint32_t i = 0; side && i < layers && (size_t)at + 40 < size; i++) {
     if (heed_vit_has_windows(model, i)) continue;
     at += snprintf(text + at, size - (size_t)at, "%s%u", before, i);
@@ -391,6 +398,7 @@ static void fill_info(heed_vit *model) {
                         .channels = dims->channels,
                         .patch = dims->patch,
                         .frames = dims->frames,
+                        .stages = dims->stages,
                         .tubelet = dims->tubelet,
                         .width = dims->width,
                         .layers = dims->layers,
@@ -496,7 +504,8 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   const bool text = heed_is_text(desc->tower);
   if (!text) HEED_TRY(heed_refuse_other_models(model->base.checkpoint, false, error));
   const heed_status status = find_tensors(model, error);
-  if (!text && (status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE))
+  const bool other = !text && !(model->roles.family && model->roles.rules.staged);
+  if (other && (status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE))
     HEED_TRY(heed_refuse_other_models(model->base.checkpoint, true, error));
   HEED_TRY(status);
   HEED_TRY(name_classes(model, error));
@@ -535,8 +544,31 @@ static const char *label_of(const heed_model *base, uint32_t index) {
   return label || index >= model->dims.classes ? label : model->class_names[index];
 }
 
-const heed_model_type heed_vit_type = {sizeof(heed_vit), open_vit, close_vit, heed_vit_build,
-                                       label_of};
+/* Of layers in stages: each merges 2 x 2 patches of the one before. */
+static heed_status tell_layer(const heed_model *base, uint32_t layer, heed_layer_info *info,
+                              heed_error *error) {
+  const heed_vit *model = (const heed_vit *)base;
+  const heed_vit_dimensions *dims = &model->dims;
+  if (!dims->stages) return HEED_OK;
+  const uint32_t number = heed_vit_stage_of(dims, layer);
+  for (uint32_t i = 0; i < number; i++) {
+    info->rows = (info->rows + 1) / 2;
+    info->columns = (info->columns + 1) / 2;
+    info->patch *= 2;
+  }
+  heed_vit_windows windows;
+  HEED_TRY(heed_vit_find_windows(model, layer, info->rows, info->columns, &windows, error));
+  info->width = dims->stage[number].width;
+  info->heads = dims->stage[number].heads;
+  info->window = windows.side;
+  info->shift = windows.shift;
+  info->down = windows.down;
+  info->across = windows.across;
+  return HEED_OK;
+}
+
+const heed_model_type heed_vit_type = {sizeof(heed_vit), open_vit, close_vit,
+                                       heed_vit_build,   label_of, tell_layer};
 
 const char *heed_model_absent(const heed_model *model, uint32_t index) {
   const heed_vit *vit = model->type == &heed_vit_type ? (const heed_vit *)model : NULL;

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
+#include "model/config/fields.h"
 
 /* Whether rows of positions are stored as a square grid: [side, side, C]. */
 static bool stored_as_square(const heed_shape *stored) {
@@ -43,6 +44,29 @@ static bool is_diagonal(const heed_place *place, const heed_shape *role) {
   const heed_shape *stored = &place->tensor->info->shape;
   return place->heads > 1 && role->rank == 2 && stored->rank == 2 &&
          (uint64_t)stored->dim[1] * place->heads == role->dim[1];
+}
+
+heed_status heed_roles_stored(const heed_roles *roles, heed_role role, uint32_t layer,
+                              uint32_t rank, heed_stored_role *stored, heed_error *error) {
+  char found[HEED_SHAPE_TEXT_SIZE];
+  heed_place place;
+  HEED_TRY(heed_roles_find(roles, role, layer, &place, error));
+  *stored = (heed_stored_role){.tensor = place.tensor};
+  if (!place.tensor) return HEED_OK;
+  const heed_safetensors_tensor *info = place.tensor->info;
+  const char *file = heed_safetensors_name(place.tensor->file);
+  if (info->unsupported)
+    return heed_fail(error, HEED_UNSUPPORTED, "%s: tensor %.*s is not supported (found %s: %s)",
+                     file, HEED_CUT(info->name), info->dtype_name, info->unsupported);
+  stored->shape = heed_place_shape(&place, rank);
+  bool sound = stored->shape.rank == rank;
+  for (uint32_t i = 0; sound && i < rank; i++)
+    sound = stored->shape.dim[i] > 0 && stored->shape.dim[i] <= HEED_CONFIG_MAX;
+  if (sound) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor %.*s has the wrong shape (found %s, expected %u axes of 1 to %u)",
+                   file, HEED_CUT(info->name), heed_shape_text(&info->shape, found), rank,
+                   HEED_CONFIG_MAX);
 }
 
 /* The shape of the tensor in which a role of that shape has this place. */
@@ -152,6 +176,8 @@ static const char harmless[] = "mask_token\0"
                                "embeddings.mask_token\0"
                                "embeddings.position_ids\0"
                                "*relative_position_index\0"
+                               "*relative_coords_table\0"
+                               "*attn_mask\0"
                                "local_cls_norm.*\0"
                                "projectors.*\0"
                                "#attn.qkv.bias_mask\0"

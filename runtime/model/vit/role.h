@@ -25,6 +25,10 @@ typedef struct heed_roles {
   const char *assumption; /* the family's, where it was made; or NULL */
   uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
   uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
+  /* Of layers in stages: their blocks, and whether a stage has the merge before it, not after it;
+   * 0: there are no stages */
+  uint32_t stages, blocks[HEED_MOST_STAGES];
+  bool merges_first;
   const char *layer; /* what layers are called, in the anchor that was found: "encoder.layer." */
   uint32_t layer_length;
   /* Of a linear map of pixels that are stored channels last: how many; 0: channels first */
@@ -104,6 +108,14 @@ heed_checkpoint_tensor *heed_roles_named(const heed_roles *roles, const char *pa
 /* The shape that the role has by that of its tensor: of its part, not transposed, with the leading
  * axes up to that rank. Rank 0: it cannot be split so. */
 heed_shape heed_place_shape(const heed_place *place, uint32_t rank);
+/* The tensor that the file has for a role, NULL when it has none, and the shape of the role. */
+typedef struct heed_stored_role {
+  const heed_checkpoint_tensor *tensor;
+  heed_shape shape;
+} heed_stored_role;
+/* Of that rank. Statuses: INVALID_FILE, UNSUPPORTED. */
+heed_status heed_roles_stored(const heed_roles *roles, heed_role role, uint32_t layer,
+                              uint32_t rank, heed_stored_role *stored, heed_error *error);
 /* HEED_GROUP: those of which the file has a role. */
 uint32_t heed_roles_groups(const heed_roles *roles);
 /* Whether the model is an encoder of MoCo v3's training: its small one has 12 heads. */
@@ -131,6 +143,13 @@ typedef struct heed_weight {
 /* A heed_constant_read; user is a heed_weight. */
 heed_status heed_weight_read(void *user, uint64_t first, uint64_t count, void *to,
                              heed_error *error);
+
+/* The layers that share a grid. */
+typedef struct heed_vit_stage {
+  uint32_t first; /* of them */
+  uint32_t width, heads, mlp_width;
+  uint32_t window; /* side in patches */
+} heed_vit_stage;
 
 typedef struct heed_vit_dimensions {
   uint32_t width, layers, heads, mlp_width;
@@ -163,9 +182,27 @@ typedef struct heed_vit_dimensions {
   uint32_t position_prefix;
   uint32_t reference; /* side of the grid to which rotary positions are scaled; 0: not scaled */
   uint32_t window;    /* side of the attention's windows in patches; 0: there are none */
+  /* Of layers in stages: what is said of all layers is of the last stage, unless
+   * heed_vit_layer_dimensions says it. embedded: width of the patches, 0: C. */
+  uint32_t stages, embedded;
+  heed_vit_stage stage[HEED_MOST_STAGES];
+  /* of the layer that begins a stage: 4 times the width before, numbers that the norm spans; of
+   * each: numbers of the hidden layer of computed positions */
+  uint32_t merged, merge_norm, position_hidden;
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;
+/* The heads of a layer of a stage; the sizes of all stages, of a model that has them. Statuses:
+ * INVALID_FILE, UNSUPPORTED. */
+heed_status heed_vit_stage_heads(const heed_roles *roles, uint32_t layer, uint32_t *heads,
+                                 heed_error *error);
+heed_status heed_vit_stages(const heed_roles *roles, const heed_config *config,
+                            heed_vit_dimensions *d, heed_error *error);
+/* The stage of a layer. */
+uint32_t heed_vit_stage_of(const heed_vit_dimensions *dims, uint32_t layer);
+/* The same of a layer alone: of its stage, where there are any. */
+void heed_vit_layer_dimensions(const heed_vit_dimensions *dims, uint32_t layer,
+                               heed_vit_dimensions *of);
 /* The shape of a role, and whether every layer has one. */
 heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d);
 bool heed_role_layered(heed_role role);

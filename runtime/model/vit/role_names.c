@@ -116,6 +116,45 @@ static void append_around(composing *c, const heed_roles *roles) {
   append(c, roles->layer, length);
 }
 
+/* The stage and the block of a layer; false: there is no such layer. */
+static bool find_block(const heed_roles *roles, uint32_t layer, uint32_t *stage, uint32_t *block) {
+  *block = layer;
+  for (*stage = 0; *stage < roles->stages; ++*stage) {
+    if (*block < roles->blocks[*stage]) return true;
+    *block -= roles->blocks[*stage];
+  }
+  return false;
+}
+
+/* The layer, as the anchor spells it: "encoder.layer.3.", "layers.1.blocks.0."; false: the file has
+ * no such layer. */
+static bool append_layer(composing *c, const heed_roles *roles, const char *generic,
+                         uint32_t layer) {
+  uint32_t stage, block;
+  append(c, roles->layer, roles->layer_length);
+  if (roles->stages) {
+    const char *between = roles->layer + roles->layer_length + 1;
+    if (!find_block(roles, layer, &stage, &block)) return false;
+    append_number(c, NULL, stage);
+    append(c, ".", 1);
+    append(c, between, strcspn(between, "#"));
+    layer = block;
+  }
+  append_number(c, generic, layer);
+  append(c, ".", 1);
+  return true;
+}
+
+/* The stage that has the merge before a layer; false: there is none before it. */
+static bool append_merge(composing *c, const heed_roles *roles, uint32_t layer) {
+  uint32_t stage, block;
+  if (!find_block(roles, layer, &stage, &block) || stage == 0 || block > 0) return false;
+  append(c, roles->layer, roles->layer_length);
+  append_number(c, NULL, roles->merges_first ? stage : stage - 1);
+  append(c, ".", 1);
+  return true;
+}
+
 /* One of the names of a choice; returns the choice's last character. */
 static const char *append_choice(composing *c, const heed_roles *roles, const char *begin,
                                  uint32_t index) {
@@ -145,6 +184,13 @@ static bool is_hopeless(const wanted *want, const composing *c) {
                     : !heed_checkpoint_begins(want->checkpoint, c->name, c->length);
 }
 
+/* There is no such name, whatever the choice. */
+static bool skip(const spelling *s, uint32_t *next, char name[HEED_NAME_SIZE]) {
+  name[0] = '\0';
+  if (next) *next = s->choices;
+  return false;
+}
+
 /* False when the name does not fit, or is not wanted. *next is the next choice that may be: the
  * first braces change last. want, next NULL: any name. */
 static bool compose_wanted(const heed_roles *roles, const spelling *s, variant which,
@@ -156,10 +202,13 @@ static bool compose_wanted(const heed_roles *roles, const spelling *s, variant w
   const char *prefix = outer ? roles->outer : whole ? "" : roles->prefix;
   append(&c, prefix, strlen(prefix));
   for (at += outer || whole; at < end; at++)
-    if (*at == '#') {
-      if (at == s->text) append(&c, roles->layer, roles->layer_length);
+    if (*at == '#' && at == s->text) {
+      if (!append_layer(&c, roles, which.generic ? "{i}" : NULL, which.layer))
+        return skip(s, next, name);
+    } else if (*at == '>' && at == s->text) {
+      if (!append_merge(&c, roles, which.layer)) return skip(s, next, name);
+    } else if (*at == '#') {
       append_number(&c, which.generic ? "{i}" : NULL, which.layer);
-      if (at == s->text) append(&c, ".", 1);
     } else if (*at == '%') {
       append_number(&c, which.generic ? "{h}" : NULL, which.head);
     } else if (*at == '{' || *at == '$') {
@@ -427,6 +476,10 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'G', d->width / (d->pool_heads ? d->pool_heads : 1)},
               {'N', d->vocabulary},
               {'I', d->channels},
+              {'U', d->embedded ? d->embedded : d->width},
+              {'W', d->merged},
+              {'Z', d->merge_norm},
+              {'O', d->position_hidden},
               {'X', d->channels * (d->tubelet ? d->tubelet : 1)},
               {'P', d->patch}};
   const bool bias = !role_shapes[role][0];

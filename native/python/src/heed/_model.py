@@ -74,6 +74,8 @@ class Model(Unpicklable):
             raise fail(f"{path}: not a vision transformer, which this package runs (heed run MODEL runs it)", "UNSUPPORTED")
         if found.frames:
             raise fail(f"{path}: a model of videos, which this package does not run (heed run MODEL runs it)", "UNSUPPORTED")
+        if found.stages:
+            raise fail(f"{path}: a model with stages, which this package does not run (heed run MODEL runs it)", "UNSUPPORTED")
         self.info = Info(text(found.family), found.width, found.layers, found.heads, found.image_size, found.patch, found.channels,
                          found.prefix_tokens, found.classes, found.parameters, found.weight_bytes,
                          tuple(text(found.token_names[i]) for i in range(found.prefix_tokens)), text(found.rules), text(found.assumed))
