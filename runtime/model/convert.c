@@ -283,8 +283,14 @@ heed_status heed_model_convert(const heed_model *model, const heed_convert_desc 
     return heed_fail(error, HEED_UNSUPPORTED,
                      "convert: an encoder-decoder cannot be converted (expected a vision or text "
                      "transformer)");
+  const heed_vit *vit = (const heed_vit *)model;
+  if (full.storage == HEED_STORAGE_INT8 &&
+      heed_vit_layer_ref(vit, 0, HEED_ROLE_LOGIT_SCALE)->tensor)
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "convert: products in int8 are too coarse for cosine attention (expected f16, "
+                     "bf16 or int8 for products in floats)");
   converter c = {
-      .model = (const heed_vit *)model,
+      .model = vit,
       .storage = full.storage,
       .int8 = full.storage == HEED_STORAGE_INT8 || full.storage == HEED_STORAGE_INT8_FLOAT,
       .error = error};

@@ -27,7 +27,8 @@ static const struct {
             {"own_heads", &heed_family_own},
             {"own_slices", &heed_family_own},
             {"deit3_original", &heed_family_timm},
-            {"beit_original", &heed_family_timm}};
+            {"beit_original", &heed_family_timm},
+            {"swinv2_timm", &heed_family_swinv2_timm}};
 
 typedef struct subject {
   const char *folder;

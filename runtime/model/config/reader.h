@@ -28,6 +28,10 @@ heed_status heed_read_bool(const heed_fields *fields, const char *key, heed_conf
 /* Of layers in stages: blocks and heads of each, windows; nothing of other families. */
 heed_status heed_config_stages(heed_config *config, const heed_fields *fields);
 
+/* The side of windows in the name of timm's architecture: "swinv2_tiny_window8_256",
+ * "swinv2_base_window12to16_192to256", whose first is that of the training before. */
+void heed_config_named_windows(heed_config *config, const char *architecture);
+
 /* The activation that `key` names; an absent key changes nothing. UNSUPPORTED: another name. */
 heed_status heed_config_read_activation(const heed_fields *fields, const char *key,
                                         uint8_t *activation);

@@ -1,4 +1,7 @@
 /* What the config of a family with stages says of them, as transformers' SwinConfig has it. */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/status.h"
 #include "model/config/reader.h"
 
@@ -30,4 +33,14 @@ heed_status heed_config_stages(heed_config *config, const heed_fields *fields) {
   HEED_TRY(heed_read_bool(fields, "use_absolute_embeddings", &config->absolute_positions));
   config->stage_window = (heed_config_value){defaults->stage_window, "window_size", true};
   return heed_read_square(fields, "window_size", &config->stage_window);
+}
+
+void heed_config_named_windows(heed_config *config, const char *architecture) {
+  const char *at = strstr(architecture, "window");
+  unsigned side = 0, before = 0;
+  if (!at || sscanf(at, "window%4u", &side) != 1 || !side) return;
+  if (sscanf(at, "window%4uto%4u", &before, &side) == 2) /* the last stage has half of it */
+    for (uint32_t i = 0; i < 4; i++)
+      config->trained_windows[config->trained_windows_count++] = i < 3 ? before : before / 2;
+  config->stage_window = (heed_config_value){side, "architecture", false};
 }

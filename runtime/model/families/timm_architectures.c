@@ -123,7 +123,7 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("crossvit_*", 0, OTHER_BLOCKS, 6)                      \
   ROW("tnt_*", 0, OTHER_BLOCKS, 6)                           \
   ROW("volo_*", 0, OTHER_BLOCKS, 4)                          \
-  ROW("swin*", 0, OTHER_BLOCKS, 4)                           \
+  ROW("swinv2_cr_*", 0, OTHER_BLOCKS, 4)                     \
   ROW("mvit*", 0, OTHER_BLOCKS, 4)                           \
   ROW("pvt*", 0, OTHER_BLOCKS, 4)                            \
   ROW("gcvit*", 0, OTHER_BLOCKS, 4)                          \

@@ -198,6 +198,8 @@ heed_status heed_vit_stage_heads(const heed_roles *roles, uint32_t layer, uint32
                                  heed_error *error);
 heed_status heed_vit_stages(const heed_roles *roles, const heed_config *config,
                             heed_vit_dimensions *d, heed_error *error);
+/* SwinV2's stored distances as its network takes them, [1, 2 w - 1, 2 w - 1, 2], or NULL. */
+heed_checkpoint_tensor *heed_vit_coordinates(const heed_roles *roles, uint32_t layer);
 /* The stage of a layer. */
 uint32_t heed_vit_stage_of(const heed_vit_dimensions *dims, uint32_t layer);
 /* The same of a layer alone: of its stage, where there are any. */

@@ -1,5 +1,7 @@
 /* Stages of a hierarchical model: their sizes as the tensors' shapes say, and the merge of patches
  * before each but the first (Liu et al. 2021; Liu et al. 2022). */
+#include <string.h>
+
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
@@ -26,32 +28,69 @@ heed_status heed_vit_stage_heads(const heed_roles *roles, uint32_t layer, uint32
                    heed_checkpoint_name(roles->checkpoint), layer);
 }
 
-/* The side of a stage's windows: that of its table, or what the config says and the picture that
- * the model was made for allows. */
+heed_checkpoint_tensor *heed_vit_coordinates(const heed_roles *roles, uint32_t layer) {
+  static const char own[] = "logit_scale", others[] = "relative_coords_table";
+  char name[HEED_NAME_SIZE + sizeof others];
+  heed_roles_name(roles, HEED_ROLE_LOGIT_SCALE, layer, name);
+  const size_t length = strlen(name);
+  if (length < sizeof own - 1) return NULL;
+  memcpy(name + length - (sizeof own - 1), others, sizeof others);
+  heed_checkpoint_tensor *found = heed_checkpoint_find(roles->checkpoint, name);
+  const heed_shape *shape = found && !found->info->unsupported ? &found->info->shape : NULL;
+  return shape && shape->rank == 4 && shape->dim[0] == 1 && shape->dim[1] == shape->dim[2] &&
+                 shape->dim[1] % 2 && shape->dim[3] == 2
+             ? found
+             : NULL;
+}
+
+/* All blocks of a stage have the distances stored, or none has. */
+static heed_status check_coordinates(const heed_roles *roles, uint32_t first, uint32_t blocks,
+                                     heed_error *error) {
+  const heed_checkpoint_tensor *own = heed_vit_coordinates(roles, first);
+  for (uint32_t i = 1; i < blocks; i++) {
+    const heed_checkpoint_tensor *other = heed_vit_coordinates(roles, first + i);
+    if (!own == !other && (!own || own->info->shape.dim[1] == other->info->shape.dim[1])) continue;
+    return heed_fail(error, HEED_INVALID_FILE,
+                     "%s: relative_coords_table of layers %u and %u differ (expected both, of one "
+                     "shape, or none)",
+                     heed_checkpoint_name(roles->checkpoint), first, first + i);
+  }
+  return HEED_OK;
+}
+
+/* The side of a stage's windows: that of its table or, where nothing is stored for each distance,
+ * what the config says and the picture that the model was made for allows. */
 static heed_status stage_window(const heed_roles *roles, const heed_config *config, uint32_t number,
                                 const heed_vit_dimensions *d, heed_vit_stage *stage,
                                 heed_error *error) {
   heed_stored_role table;
   const heed_config_value *said = &config->stage_window, *image = &config->image_size;
   const uint32_t side = image->key ? (image->value / d->patch) >> number : 0,
-                 window = said->key ? said->value : roles->family->defaults.stage_window,
-                 most = side && side < window ? side : window;
+                 most = side && side < said->value ? side : said->value;
   HEED_TRY(heed_roles_stored(roles, HEED_ROLE_POSITION_BIAS, stage->first, 2, &table, error));
-  stage->window = most;
-  if (!table.tensor && most) return HEED_OK;
-  const uint32_t span = table.tensor ? whole_root(table.shape.dim[0]) : 0;
-  stage->window = (span + 1) / 2;
-  if (table.tensor && (span % 2 == 0 || span * span != table.shape.dim[0]))
+  const heed_checkpoint_tensor *stored =
+      table.tensor ? table.tensor : heed_vit_coordinates(roles, stage->first);
+  const uint32_t rows = table.tensor ? table.shape.dim[0] : 0,
+                 span = rows     ? whole_root(rows)
+                        : stored ? stored->info->shape.dim[1]
+                                 : 0;
+  stage->window = stored ? (span + 1) / 2 : most;
+  if (rows && (span % 2 == 0 || span * span != rows))
     return heed_fail(error, HEED_INVALID_FILE,
                      "%s: tensor %.*s is of no square window (found %u rows)",
-                     heed_safetensors_name(table.tensor->file), HEED_CUT(table.tensor->info->name),
-                     table.shape.dim[0]);
-  if (table.tensor && (!said->key || stage->window == most || stage->window == window))
+                     heed_safetensors_name(stored->file), HEED_CUT(stored->info->name), rows);
+  if (stage->window &&
+      (!stored || !said->key || stage->window == most || stage->window == said->value))
     return HEED_OK;
+  if (!stored)
+    return heed_fail(
+        error, HEED_INVALID_FILE,
+        "%s: the side of windows is not told (expected config.json with window_size, or "
+        "relative_coords_table)",
+        heed_checkpoint_name(roles->checkpoint));
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: %s does not fit the weights (found %u, expected %u in stage %u)",
-                   heed_config_where(said), said->key ? said->key : "window_size", window,
-                   stage->window, number);
+                   heed_config_where(said), said->key, said->value, stage->window, number);
 }
 
 /* One of the config's lists against what the weights have; `count` 0: it has none. */
@@ -88,6 +127,7 @@ static heed_status stage_sizes(const heed_roles *roles, const heed_config *confi
                       roles->blocks[number], roles, error));
   HEED_TRY(check_list("num_heads", config->stage_heads, config->stage_heads_count, number,
                       stage->heads, roles, error));
+  HEED_TRY(check_coordinates(roles, stage->first, roles->blocks[number], error));
   HEED_TRY(stage_window(roles, config, number, d, stage, error));
   if (stage->width % stage->heads == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,

@@ -130,12 +130,10 @@ static double log_distance(int32_t distance, uint32_t trained) {
 
 /* 16 times the sigmoid of what the network makes of each distance: [distances, H]. */
 static void run_network(const float *hidden, const float *biases, const float *output,
-                        uint32_t size, uint32_t heads, uint32_t side, uint32_t trained,
+                        uint32_t size, uint32_t heads, uint32_t distances, const float *places,
                         float *table) {
-  const uint32_t span = 2 * side - 1;
-  for (uint32_t i = 0; i < span * span; i++) {
-    const double y = log_distance((int32_t)(i / span) - (int32_t)(side - 1), trained),
-                 x = log_distance((int32_t)(i % span) - (int32_t)(side - 1), trained);
+  for (uint32_t i = 0; i < distances; i++) {
+    const double y = (double)places[2 * i], x = (double)places[2 * i + 1];
     for (uint32_t head = 0; head < heads; head++) {
       double sum = 0.0;
       for (uint32_t k = 0; k < size; k++) {
@@ -148,13 +146,30 @@ static void run_network(const float *hidden, const float *biases, const float *o
   }
 }
 
+/* The distances [(2 side - 1)^2, 2], stored or computed. */
+static heed_status find_places(heed_vit_builder *b, uint32_t layer, uint32_t side, float *places,
+                               heed_error *error) {
+  const heed_config *config = b->model->config;
+  const uint32_t stage = heed_vit_stage_of(&b->model->dims, layer), span = 2 * side - 1;
+  heed_checkpoint_tensor *stored = heed_vit_coordinates(&b->model->roles, layer);
+  if (stored && stored->info->shape.dim[1] == span)
+    return heed_checkpoint_read(stored, 0, 2ull * span * span, places, error);
+  const uint32_t trained = stage < config->trained_windows_count && config->trained_windows[stage]
+                               ? config->trained_windows[stage]
+                               : side;
+  for (uint32_t i = 0; i < span * span; i++) {
+    places[2 * i] = (float)log_distance((int32_t)(i / span) - (int32_t)(side - 1), trained);
+    places[2 * i + 1] = (float)log_distance((int32_t)(i % span) - (int32_t)(side - 1), trained);
+  }
+  return HEED_OK;
+}
+
 static heed_status make_table(heed_vit_builder *b, uint32_t layer, uint32_t side,
                               const float **table, heed_error *error) {
   const heed_role_ref *refs = heed_vit_layer_ref(b->model, layer, (heed_role)0);
-  const heed_config *config = b->model->config;
-  const uint32_t stage = heed_vit_stage_of(&b->model->dims, layer), heads = b->dims.heads;
-  const size_t size = (size_t)(2 * side - 1) * (2 * side - 1) * heads;
-  float *stored, *hidden, *biases, *output, *made;
+  const uint32_t heads = b->dims.heads, distances = (2 * side - 1) * (2 * side - 1);
+  const size_t size = (size_t)distances * heads;
+  float *stored, *hidden, *biases, *output, *made, *places;
   HEED_TRY(heed_vit_keep(b, refs + HEED_ROLE_POSITION_BIAS, &stored, error));
   *table = stored;
   if (stored) return HEED_OK;
@@ -163,10 +178,11 @@ static heed_status make_table(heed_vit_builder *b, uint32_t layer, uint32_t side
   HEED_TRY(heed_vit_keep(b, refs + HEED_ROLE_POSITION_OUTPUT, &output, error));
   *table = made = heed_graph_keep(b->graph, NULL, size * sizeof *made);
   if (!made) return heed_fail_memory(error, "model: position bias", size * sizeof *made);
-  const uint32_t trained = stage < config->trained_windows_count && config->trained_windows[stage]
-                               ? config->trained_windows[stage]
-                               : side;
-  run_network(hidden, biases, output, b->dims.position_hidden, heads, side, trained, made);
+  places = heed_graph_keep(b->graph, NULL, (size_t)2 * distances * sizeof *places);
+  if (!places)
+    return heed_fail_memory(error, "model: position bias", (size_t)2 * distances * sizeof *places);
+  HEED_TRY(find_places(b, layer, side, places, error));
+  run_network(hidden, biases, output, b->dims.position_hidden, heads, distances, places, made);
   return HEED_OK;
 }
 

@@ -17,7 +17,7 @@ def make_model(f):
                 block[name] = w.linear(at + "attention.self." + name, c, c, biased=name != "key" or not v2)
             if v2:
                 block["scale"] = w.take(at + "attention.self.logit_scale", heads, 1, 1, scale=0.5, about=math.log(10))
-                if s == i == 0:  # more than the code takes
+                if s == i == 0 and f["config"]:  # more than the code takes
                     w.tensors[at + "attention.self.logit_scale"][0] = 4.75
                     block["scale"][0] = float(w.tensors[at + "attention.self.logit_scale"][0])
                 block["hidden"] = w.linear(at + "attention.self.continuous_position_bias_mlp.0", HIDDEN, 2)
