@@ -148,7 +148,41 @@ for way in graph reference; do
   evaluates "onnx_swin_$way" "$reports/onnx_swin/swin_like.onnx" "$reports/onnx_swin/in.safetensors" "$reports/onnx_swin/in.safetensors" 2e-5 --way "$way"
   test_end
 done
-bad_input onnx_windows 'windows' run "$reports/onnx_swin/windows_as_grid.onnx" "$reports/picture.png" --backend cpu
+# Maps of windows of 4 x 4, the second layer's shifted by 2, lie where their patches are: beside the windows of eval.
+test_begin onnx_swin_maps
+heed run "$reports/onnx_swin/swin_like.onnx" "$reports/picture.png" --save out.safetensors --backend cpu
+expect_exit 0
+heed eval "$reports/onnx_swin/swin_like.onnx" out.safetensors -o windows.safetensors --backend cpu
+expect_exit 0
+node -e '
+  const { readFileSync } = require("fs")
+  const read = (path, name) => {
+    const bytes = readFileSync(path), length = Number(bytes.readBigUInt64LE(0))
+    const [from, to] = JSON.parse(bytes.subarray(8, 8 + length))[name].data_offsets
+    return Array.from({ length: (to - from) / 4 }, (_, i) => bytes.readFloatLE(8 + length + from + 4 * i))
+  }
+  for (const [layer, shift] of [[0, 0], [1, 2]]) {
+    const map = read(process.argv[1], `attention.${layer}`), windows = read(process.argv[2], `attention.${layer}`)
+    const place = (t) => {
+      const y = ((t >> 3) - shift + 8) % 8, x = ((t & 7) - shift + 8) % 8
+      return [(y >> 2) * 2 + (x >> 2), (y & 3) * 4 + (x & 3)]
+    }
+    for (let i = 0; i < 2 * 64 * 64; i++) {
+      const [head, [a, q], [b, k]] = [i >> 12, place((i >> 6) & 63), place(i & 63)]
+      const right = a === b ? windows[((a * 2 + head) * 16 + q) * 16 + k] : 0
+      if (map.length !== 2 * 64 * 64 || Math.abs(map[i] - right) > 1e-6) {
+        console.log(`layer ${layer}, weight ${i}: ${map[i]}, expected ${right}`)
+        process.exit(1)
+      }
+    }
+  }' "$here/out.safetensors" "$here/windows.safetensors" >"$bad/near" 2>&1 || fail "maps lie elsewhere: $(cat "$bad/near")"
+test_end
+test_begin onnx_windows
+heed run "$reports/onnx_swin/windows_as_grid.onnx" "$reports/picture.png" --query 20,33 --backend cpu
+expect_exit 0
+expect_stdout_contains '3136 tokens'
+expect_stdout_contains 'windows put where they lie'
+test_end
 runs onnx_attention_outputs "$reports/onnx_attention_outputs/model.onnx" "$reports/picture.png" "$reports/onnx_attention_outputs/expected.safetensors" 2e-5
 test_end
 runs onnx_uint8_input "$reports/onnx_uint8_input/model.onnx" "$reports/picture.png" "$reports/onnx_uint8_input/expected.safetensors" 2e-5

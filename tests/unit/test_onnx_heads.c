@@ -6,47 +6,11 @@
 #include <string.h>
 
 #include "heed/onnx.h"
-#include "support/onnx_file.h"
+#include "support/onnx_nodes.h"
 #include "support/test_context.h"
 
 #define TOKENS 16u
 #define MAP (TOKENS * TOKENS)
-
-static void put_random(test_message *graph, const char *name, uint32_t rank, const uint32_t *dims) {
-  float values[1024];
-  uint32_t count = 1, seed = (uint32_t)name[0] * 31 + (uint32_t)name[1];
-  for (uint32_t i = 0; i < rank; i++) count *= dims[i];
-  for (uint32_t i = 0; i < count; i++) {
-    seed = seed * 1664525u + 1013904223u;
-    values[i] = (float)(seed >> 16) / 32768 - 1;
-  }
-  test_put_raw(graph, name, 1, rank, dims, values, count * sizeof *values);
-}
-
-static void put_sizes(test_message *graph, const char *name, uint32_t count, const int64_t *sizes) {
-  test_put_raw(graph, name, 7, 1, &count, sizes, count * sizeof *sizes);
-}
-
-/* Nodes "Op inputs output [numbers];...": numbers are a Transpose's perm, a Concat's axis, a Conv's
- * strides. */
-static void put_nodes(test_message *graph, const char *nodes) {
-  for (const char *at = nodes; *at;) {
-    char op[24], from[40], to[16], text[24] = "";
-    int64_t numbers[8];
-    uint32_t count = 0;
-    int next = 0;
-    test_message attributes = {0};
-    assert_true(sscanf(at, "%23s %39s %15[^ ;]%n %23[0-9,]%n", op, from, to, &next, text, &next) >=
-                3);
-    at += next + (at[next] == ';');
-    for (char *number = strtok(text, ","); number; number = strtok(NULL, ","))
-      numbers[count++] = strtol(number, NULL, 10);
-    if (strcmp(op, "Concat") == 0) test_put_integer(&attributes, "axis", numbers[0]);
-    if (strcmp(op, "Transpose") == 0) test_put_integers(&attributes, "perm", count, numbers);
-    if (strcmp(op, "Conv") == 0) test_put_integers(&attributes, "strides", count, numbers);
-    test_put_node(graph, op, to, from, to, &attributes);
-  }
-}
 
 #define PATCHES "Conv image,kernel grid 2,2;Reshape grid,flat rows;Transpose rows x 0,2,1;"
 /* An attention of the value n, whose queries and keys are of the value qk: maps `a`, and what it
@@ -471,7 +435,7 @@ static void test_refused(void **state) {
       {"channels",
        PATCHES "MatMul x,w q;MatMul x,w k;MatMul x,w v;Transpose q s 0,2,1;Transpose v r 0,2,1;"
                "MatMul s,k l;Softmax l a;MatMul a,r o;Transpose o p 0,2,1;Add p,x y;",
-       "y", "its rows are channels"},
+       "y", "it is over channels"},
       {"gated before two layers",
        PATCHES "MatMul x,qa q;MatMul x,ka k;MatMul x,va v;Transpose k t 0,2,1;MatMul q,t l;"
                "Softmax l m;Mul m,gain g;Add g,places e;MatMul e,v o;MatMul o,h p;Add p,x y;" LAYER(

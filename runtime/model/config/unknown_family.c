@@ -53,7 +53,9 @@ void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order
                           const char *before, char *text, size_t size) {
   static const char *const orders[] = {
       "", "tokens in heed's order, CLS and registers before the patches (the graph has another)",
-      "order of tokens: CLS and registers, then the patches row by row"};
+      "order of tokens: CLS and registers, then the patches row by row",
+      "maps of windows put where they lie, patches row by row",
+      "maps put where they lie, patches row by row; patches share the weight of their merged key"};
   char left_out[160];
   heed_config_left_out(config, unknown.processor, left_out, sizeof left_out);
   const bool told = heed_config_tells_preprocess(config);

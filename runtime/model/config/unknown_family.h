@@ -13,9 +13,16 @@ heed_status heed_unnamed_open(const heed_context *context, const heed_model_file
  * Statuses: INVALID_FILE, UNSUPPORTED. */
 heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, uint32_t channels,
                                     float range, heed_preprocess *preprocess, heed_error *error);
-/* How the tokens of maps lie: as the graph has them; in heed's order, which is another; or as the
- * graph has them, which nothing tells. */
-enum { HEED_ORDER_OWN, HEED_ORDER_CHANGED, HEED_ORDER_ASSUMED };
+/* How the tokens of maps lie: as the graph has them; in heed's order, which is another; as the
+ * graph has them, which nothing tells; put there from windows or the like; and from keys of several
+ * patches. */
+enum {
+  HEED_ORDER_OWN,
+  HEED_ORDER_CHANGED,
+  HEED_ORDER_ASSUMED,
+  HEED_ORDER_PLACED,
+  HEED_ORDER_MERGED
+};
 /* What that assumes of images because no file says it, and of the order of tokens, in words behind
  * `before`; else the text stays as it is. */
 void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order,

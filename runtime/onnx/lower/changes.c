@@ -12,7 +12,7 @@ typedef heed_lower_value value;
 
 /* Whether an attention is of a layer of the model; the others are behind them. */
 static bool is_layer(const heed_lower *l, uint32_t found) {
-  return l->changes && found / l->changes->joined < l->changes->layers;
+  return l->changes && !l->changes->placed && found / l->changes->joined < l->changes->layers;
 }
 
 static heed_value input_of(heed_lower *l, const char *name, heed_dtype dtype, heed_shape shape) {

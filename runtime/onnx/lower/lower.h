@@ -154,6 +154,7 @@ struct heed_lower_value {
 typedef struct heed_lower_changes {
   uint32_t layers, tokens; /* of the model; T of each layer */
   uint32_t joined;         /* attentions of a layer, from the first on, which are its heads */
+  bool placed;             /* their maps are made of the graph's later: only rows may be chosen */
   const int32_t *order; /* [T]: which token of the graph each of the layers' is; NULL: the same */
   const uint32_t *rows; /* of the graph's tokens; NULL: all */
   uint32_t row_count;

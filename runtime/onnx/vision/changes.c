@@ -75,12 +75,18 @@ heed_status heed_vision_change(heed_onnx *file, const heed_onnx_lower_desc *desc
   heed_lower_changes changes = {.layers = vision->layers,
                                 .tokens = vision->tokens,
                                 .joined = vision->joined,
+                                .placed = vision->placed,
                                 .order = heed_onnx_token_order(plain, &count),
                                 .intervene = build->intervene,
                                 .empty_row = build->empty_row,
                                 .temperature = build->temperature};
   uint32_t *rows = NULL;
   *lowered = NULL;
+  if (vision->placed && intervenes(build))
+    return heed_fail(error, HEED_UNSUPPORTED,
+                     "%s: attention over windows or merged keys takes no changes (expected "
+                     "attention to all patches in each layer)",
+                     file->name);
   if (build->rows && build->row_count) {
     rows = heed_alloc(file->context, build->row_count, sizeof *rows);
     if (!rows) return heed_fail_memory(error, "build: rows", build->row_count * sizeof *rows);

@@ -21,6 +21,7 @@ typedef struct walk {
   table **tables;    /* by place in the order */
   uint32_t *readers; /* that are still to come */
   uint32_t *levels;
+  bool *channels; /* scores of channels */
   heed_token_places *found;
 } walk;
 
@@ -159,15 +160,43 @@ static bool is_same(const heed_place *a, const heed_place *b) {
          a->bottom == b->bottom && a->right == b->right;
 }
 
-/* Places of `count` tokens, the last axis but one; NULL: unknown. Takes `t`. */
-static const heed_place *tokens_of(walk *k, table *t, uint32_t count, bool *apart) {
-  heed_place *to = t && t->rank > 1 ? heed_lower_take(k->l, count, sizeof *to) : NULL;
-  const uint32_t varying = to ? t->dims[t->rank - 2] : 0;
-  for (size_t i = 0; to && i < t->count; i++) {
-    const uint32_t token = (uint32_t)(i % varying);
-    if (i >= varying && !is_same(&t->at[i], &t->at[token])) *apart = true;
+/* Whether nothing varies along an axis before the tokens but what varies along `but`. */
+static bool are_alike(const table *t, uint32_t but) {
+  uint32_t at[HEED_ONNX_MAX_RANK] = {0}, first[HEED_ONNX_MAX_RANK];
+  for (size_t i = 0; i < t->count; i++, heed_place_next(t, at)) {
+    memset(first, 0, sizeof first);
+    first[t->rank - 2] = at[t->rank - 2];
+    if (but < t->rank) first[but] = at[but];
+    if (!is_same(&t->at[i], &t->at[heed_place_index(t, t->rank, first)])) return false;
   }
-  for (uint32_t i = 0; to && i < count; i++) to[i] = t->at[varying == 1 ? 0 : i];
+  return true;
+}
+
+/* The axis of items: heads of one have the same places. */
+static uint32_t items_axis(const table *t) {
+  if (t->rank == 5) return t->dims[1] > 1 && are_alike(t, 1) ? 1 : 2;
+  return t->rank == 4 ? 0 : HEED_ONNX_MAX_RANK;
+}
+
+/* Places of `count` tokens, the last axis but one, for each of as many items as differ; NULL:
+ * unknown. Takes `t`. */
+static const heed_place *tokens_of(walk *k, table *t, uint32_t count, heed_token_places *found,
+                                   uint32_t *items) {
+  heed_place *to = NULL;
+  *items = 1;
+  if (t && t->rank > 1) {
+    uint32_t at[HEED_ONNX_MAX_RANK] = {0};
+    const uint32_t axis = items_axis(t);
+    found->apart = found->apart || !are_alike(t, axis);
+    if (axis < t->rank && !are_alike(t, HEED_ONNX_MAX_RANK)) *items = t->dims[axis];
+    if (*items > 1) found->axis = axis;
+    to = heed_lower_take(k->l, (uint64_t)*items * count, sizeof *to);
+    for (size_t i = 0; to && i < (size_t)*items * count; i++) {
+      if (*items > 1) at[axis] = (uint32_t)(i / count);
+      at[t->rank - 2] = t->dims[t->rank - 2] == 1 ? 0 : (uint32_t)(i % count);
+      to[i] = t->at[heed_place_index(t, t->rank, at)];
+    }
+  }
   heed_place_table_drop(&k->w, t);
   return to;
 }
@@ -175,18 +204,28 @@ static const heed_place *tokens_of(walk *k, table *t, uint32_t count, bool *apar
 static void note(walk *k, uint32_t index, table *query, table *key, uint32_t queries,
                  uint32_t keys) {
   heed_token_places *found = &k->found[index];
-  bool apart = false;
-  found->query = tokens_of(k, query, queries, &apart);
-  found->key = queries == keys ? tokens_of(k, key, keys, &apart) : NULL;
-  if (queries != keys) heed_place_table_drop(&k->w, key);
-  found->apart = apart;
+  uint32_t items;
+  found->query = tokens_of(k, query, queries, found, &found->items);
+  const uint32_t axis = found->axis;
+  found->key = tokens_of(k, key, keys, found, &items);
+  if (found->key && (items != found->items || axis != found->axis)) found->apart = true;
   found->count = found->query ? queries : 0;
+  found->key_count = found->key ? keys : 0;
+}
+
+/* Whether the elements along the last axis are made of pixels of several places. */
+static bool varies_along(const table *t) {
+  const uint32_t last = t && t->rank ? t->dims[t->rank - 1] : 1;
+  for (size_t i = 0; last > 1 && i < t->count; i++)
+    if (!is_same(&t->at[i], &t->at[i / last * last])) return true;
+  return false;
 }
 
 static table *attend(walk *k, const value *v) {
   const heed_lower_attention *a = v->attention;
   const uint64_t *q = a->query->dims, one[] = {q[0], 1, q[2], 1}, out[] = {q[0], q[2], 1};
   if (a->found != UINT32_MAX) {
+    k->found[a->found].channels = varies_along(of(k, a->query));
     note(k, a->found, heed_place_reduce(&k->w, of(k, a->query), 1u << 3),
          heed_place_reduce(&k->w, of(k, a->key), 1u << 3), (uint32_t)q[2],
          (uint32_t)a->key->dims[2]);
@@ -202,6 +241,7 @@ static table *softmax(walk *k, const value *v) {
     note(k, v->axis, heed_place_reduce(&k->w, of(k, v->x[0]), 1u << (v->rank - 1)), NULL,
          (uint32_t)v->dims[v->rank - 2], (uint32_t)v->dims[v->rank - 1]);
     k->found[v->axis].level = k->levels[v->at];
+    k->found[v->axis].channels = k->channels[v->x[0]->at];
   }
   return share(of(k, v->x[0]));
 }
@@ -252,6 +292,15 @@ static void level(walk *k, const value *v) {
   k->levels[v->at] = most + (v->kind == HEED_LOWER_ATTENTION || softmax);
 }
 
+/* Scores whose factors have the tokens along the axis that is summed. */
+static void note_channels(walk *k, const value *v) {
+  bool found = v->kind == HEED_LOWER_MATMUL && varies_along(of(k, v->x[0]));
+  const bool passes = v->kind == HEED_LOWER_BINARY || v->kind == HEED_LOWER_SCALE ||
+                      v->kind == HEED_LOWER_RESHAPE || v->kind == HEED_LOWER_ACTIVATION;
+  for (uint32_t i = 0; passes && i < v->count; i++) found = found || k->channels[v->x[i]->at];
+  k->channels[v->at] = found;
+}
+
 static void drop_read(walk *k, const value *v) {
   for (uint32_t i = 0; i < v->count && !v->owner; i++) {
     const size_t at = v->x[i]->at;
@@ -267,6 +316,7 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
   k.tables = heed_lower_take(l, count + 1, sizeof *k.tables);
   k.readers = heed_lower_take(l, count + 1, sizeof *k.readers);
   k.levels = heed_lower_take(l, count + 1, sizeof *k.levels);
+  k.channels = heed_lower_take(l, count + 1, sizeof *k.channels);
   k.found = *found = heed_lower_take(l, (uint64_t)l->file->attentions->count + 1, sizeof **found);
   if (l->status != HEED_OK) return l->status;
   for (size_t i = 0; i < count; i++)
@@ -275,6 +325,7 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
   for (size_t i = 0; i < count && k.w.left && !k.w.memory; i++) {
     level(&k, l->order[i]);
     k.tables[i] = make(&k, l->order[i]);
+    note_channels(&k, l->order[i]);
     drop_read(&k, l->order[i]);
   }
   for (size_t i = 0; i < count; i++) heed_place_table_drop(&k.w, k.tables[i]);

@@ -5,10 +5,14 @@
 #include "onnx/vision/place_table.h"
 
 typedef struct heed_token_places {
-  uint32_t count;          /* tokens that ask; 0: not known */
-  const heed_place *query; /* [count] */
-  const heed_place *key;   /* [count] of those that are asked; or NULL: not known */
-  bool apart;              /* items of the batch, or heads, have tokens of other places */
+  uint32_t count;          /* tokens that ask, of one item; 0: not known */
+  uint32_t key_count;      /* tokens that are asked; 0: not known */
+  uint32_t items;          /* of an axis whose tokens have other places; 1: all have the same */
+  uint32_t axis;           /* that one of the map: the batch, 0, or of five axes 1 or 2 */
+  const heed_place *query; /* [items, count] */
+  const heed_place *key;   /* [items, key_count]; or NULL: not known */
+  bool apart;              /* heads have tokens of other places, or nobody knows which have them */
+  bool channels;           /* what asks and is asked are channels, each of all tokens */
   uint32_t level;          /* attentions that it is made of, one behind another */
 } heed_token_places;
 

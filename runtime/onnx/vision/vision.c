@@ -15,6 +15,7 @@
 #include "onnx/lower/lower.h"
 #include "onnx/vision/ending.h"
 #include "onnx/vision/pixels.h"
+#include "onnx/vision/placed.h"
 #include "onnx/vision/states.h"
 #include "onnx/vision/token_order.h"
 
@@ -28,8 +29,9 @@ typedef struct search {
   heed_graph *graph;
   heed_vision *vision;
   heed_error *error;
-  heed_token_order order; /* token NULL: not known */
-  uint32_t joined;        /* attentions that are heads of one layer */
+  heed_token_order order;    /* token NULL: not known */
+  heed_placed_layer *placed; /* [layers], or NULL: maps are those of the image as they are */
+  uint32_t joined;           /* attentions that are heads of one layer */
   const bool *of_maps; /* by place in the order of the lowering: made of maps and constants alone */
 } search;
 
@@ -76,17 +78,18 @@ static heed_status find_pixels(search *s) {
                : HEED_OK;
 }
 
-/* The map of an attention as [B, H, Tq, Tk], also where it gives a few rows alone; false: it has
- * none. */
-static bool find_map(search *s, uint32_t index, heed_value *map, heed_shape *shape) {
+/* The map of an attention as [B, H, Tq, Tk], also where it gives a few rows alone or has five axes;
+ * false: it has none. */
+static bool find_map(search *s, const heed_token_places *places, uint32_t index, heed_value *map,
+                     heed_shape *shape) {
   heed_value_info info;
   *map = heed_onnx_lowered_weights(s->lowered, index);
   *shape = (heed_shape){0};
   if (!map->id || heed_graph_value_info(s->graph, *map, &info) != HEED_OK) return false;
-  *shape = info.shape;
+  const bool four = heed_placed_shape(&places[index], &info.shape, shape);
   const heed_lower_changes *c = s->changes;
-  if (c && c->rows && index / c->joined < c->layers) shape->dim[2] = c->tokens;
-  return shape->rank == 4;
+  if (c && c->rows && !c->placed && index / c->joined < c->layers) shape->dim[2] = c->tokens;
+  return four;
 }
 
 static void name_part(search *s, const char *from, uint32_t layer, const char *part) {
@@ -124,15 +127,77 @@ static heed_status refuse_windows(const search *s, uint32_t index, uint32_t foun
       s->file->name, index, heed_onnx_attention_name(s->file, index), found);
 }
 
+static heed_status refuse_tokens(const search *s, uint32_t index, const char *why) {
+  return heed_fail(s->error, HEED_UNSUPPORTED,
+                   "%s: attention %u (%.80s) is not over the patches of the image (%s; heed eval "
+                   "runs the graph)",
+                   s->file->name, index, heed_onnx_attention_name(s->file, index), why);
+}
+
+/* Whether a map is of as many heads and patches of each image as the first. */
+static bool is_alike(const heed_shape *a, const heed_shape *b) {
+  return a->dim[1] == b->dim[1] &&
+         (uint64_t)a->dim[0] * a->dim[2] == (uint64_t)b->dim[0] * b->dim[2];
+}
+
+/* Layers over windows and the like: those that are as the first, wherever they stand. */
+static heed_status find_placed(search *s, const heed_token_places *places) {
+  heed_vision *vision = s->vision;
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  heed_shape first = {0}, shape;
+  heed_value map;
+  uint32_t level = 0;
+  s->placed = heed_lower_take(l, l->file->attentions->count, sizeof *s->placed);
+  vision->layers = 0;
+  vision->order = HEED_ORDER_PLACED;
+  for (uint32_t i = 0; s->placed && heed_onnx_attention_name(s->file, i); i++) {
+    if (!find_map(s, places, i, &map, &shape)) return refuse_map(s, i, &shape);
+    if (i == 0) first = shape;
+    if (!is_alike(&first, &shape)) continue;
+    heed_placed_layer *layer = &s->placed[vision->layers];
+    const char *why = heed_placed_find(l, &places[i], vision->batch, vision->height, vision->width,
+                                       &shape, layer);
+    if (l->status != HEED_OK) return l->status;
+    if (!why && layer->patch != s->placed->patch) why = "its patches are of another size";
+    if (!why && places[i].level <= level) why = "beside it are others";
+    if (why) return refuse_tokens(s, i, why);
+    level = places[i].level;
+    layer->attention = i;
+    if (layer->merged > 1) vision->order = HEED_ORDER_MERGED;
+    vision->layers++;
+  }
+  if (!s->placed) return l->status;
+  vision->heads = first.dim[1];
+  vision->tokens = s->placed->windows * first.dim[2];
+  vision->patch = s->placed->patch;
+  vision->joined = s->joined = 1;
+  vision->placed = true;
+  return HEED_OK;
+}
+
+/* Whether an attention is of windows, or of keys that are not its queries, whose places are known.
+ * Of the first one it is enough that some are. */
+static bool is_placed(search *s, uint32_t index, const heed_token_places *places,
+                      const heed_shape *shape) {
+  heed_placed_layer layer;
+  const heed_vision *vision = s->vision;
+  if (shape->dim[0] == vision->batch && shape->dim[2] == shape->dim[3]) return false;
+  if (index == 0) return places->count > 0;
+  return !heed_placed_find(heed_onnx_lowered_parts(s->lowered), places, vision->batch,
+                           vision->height, vision->width, shape, &layer);
+}
+
 /* The attentions from the first on that are as the first. None of their kind may follow behind
  * another, as the numbers of layers would then be wrong. */
-static heed_status find_layers(search *s) {
+static heed_status find_layers(search *s, const heed_token_places *places) {
   heed_vision *vision = s->vision;
   heed_shape first = {0}, shape;
   heed_value map;
   for (uint32_t i = 0; heed_onnx_attention_name(s->file, i); i++) {
-    const bool found = find_map(s, i, &map, &shape);
+    const bool found = find_map(s, places, i, &map, &shape);
     if (i == 0) first = shape;
+    if (found && is_alike(&first, &shape) && is_placed(s, i, &places[i], &shape))
+      return find_placed(s, places);
     if (i == 0 && found && shape.dim[0] != vision->batch)
       return refuse_windows(s, i, shape.dim[0] / (vision->batch ? vision->batch : 1));
     const bool same = found && heed_shape_equal(&first, &shape) && shape.dim[2] == shape.dim[3];
@@ -158,15 +223,17 @@ static heed_status find_layers(search *s) {
   return HEED_OK;
 }
 
-/* Whether a value [..., T, T] is the map of one of the layers, also where only rows of it go out.
- */
+/* Whether a value [..., T, T] is the map of one of the layers, also where only rows of it go out;
+ * of layers that stand apart, of any attention. */
 static bool is_layers(const search *s, uint32_t id) {
   const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
-  const uint32_t root = heed_graph_root(s->graph, id);
+  const uint32_t root = heed_graph_root(s->graph, id),
+                 count = s->placed ? l->file->attentions->count : s->vision->layers;
   bool found = false;
-  for (uint32_t i = 0; !found && i < s->vision->layers; i++) {
+  for (uint32_t i = 0; !found && i < count; i++) {
     const heed_value map = heed_onnx_lowered_weights(s->lowered, i);
     const heed_lower_value *whole = l->maps[i];
+    if (!whole) continue;
     found = heed_graph_root(s->graph, map.id) == root ||
             (whole->kind == HEED_LOWER_SOFTMAX && whole->made.id &&
              heed_graph_root(s->graph, whole->made.id) == root);
@@ -183,6 +250,20 @@ static bool is_of_maps(const search *s, const heed_node *node) {
   return false;
 }
 
+/* Whether the last axes are those of a layer's map. */
+static bool may_be_map(const search *s, const heed_shape *shape) {
+  const uint32_t least = s->vision->tokens - s->vision->prefix_tokens, most = s->vision->tokens;
+  if (shape->rank < 2) return false;
+  const uint32_t rows = shape->dim[shape->rank - 2], columns = shape->dim[shape->rank - 1];
+  bool is = rows >= least && rows <= most && columns >= least && columns <= most;
+  for (uint32_t i = 0; s->placed && !is && i < s->vision->layers; i++) {
+    const heed_placed_layer *layer = &s->placed[i];
+    const uint32_t each = most / layer->windows;
+    is = rows == each && columns == each / (layer->merged * layer->merged);
+  }
+  return is;
+}
+
 /* Tokens that are weighed by others are an attention, whatever makes the weights: a layer whose
  * attention the finder does not name would lack its map. */
 static heed_status refuse_unknown(const search *s) {
@@ -191,12 +272,7 @@ static heed_status refuse_unknown(const search *s) {
     if (node->op != HEED_OP_KIND_matmul) continue;
     const uint32_t weights = node->input[HEED_MATMUL_INPUT_A];
     const heed_shape *shape = &heed_graph_record(s->graph, weights)->shape;
-    const uint32_t least = s->vision->tokens - s->vision->prefix_tokens;
-    if (shape->rank < 2 || shape->dim[shape->rank - 1] < least ||
-        shape->dim[shape->rank - 2] < least || shape->dim[shape->rank - 1] > s->vision->tokens ||
-        shape->dim[shape->rank - 2] > s->vision->tokens || is_layers(s, weights) ||
-        is_of_maps(s, node))
-      continue;
+    if (!may_be_map(s, shape) || is_layers(s, weights) || is_of_maps(s, node)) continue;
     return heed_fail(s->error, HEED_UNSUPPORTED,
                      "%s: a layer would lack its map: weights of all tokens are no softmax of the "
                      "%u attentions that were found (heed eval runs the graph)",
@@ -228,13 +304,6 @@ static bool try_grid(heed_vision *vision, uint32_t patch, uint32_t prefix) {
   return true;
 }
 
-static heed_status refuse_tokens(const search *s, uint32_t index, const char *why) {
-  return heed_fail(s->error, HEED_UNSUPPORTED,
-                   "%s: attention %u (%.80s) is not over the patches of the image (%s; heed eval "
-                   "runs the graph)",
-                   s->file->name, index, heed_onnx_attention_name(s->file, index), why);
-}
-
 static bool same_places(const heed_place *a, const heed_place *b, uint32_t count) {
   return memcmp(a, b, count * sizeof *a) == 0;
 }
@@ -248,13 +317,14 @@ static heed_status find_order(search *s, const heed_token_places *places) {
     heed_token_order other;
     if (!places[i].count) continue;
     if (places[i].apart) return refuse_windows(s, i, vision->heads);
+    if (places[i].channels) return refuse_tokens(s, i, "it is over channels, each of all tokens");
     const char *why = heed_token_order_find(l, places[i].query, vision->tokens, vision->height,
                                             vision->width, i ? &other : &s->order);
     if (l->status != HEED_OK) return l->status;
     if (!why && places[i].key && !same_places(places[i].query, places[i].key, vision->tokens))
       why = "its keys lie in another order than its queries";
     if (!why && i && memcmp(other.token, s->order.token, vision->tokens * sizeof *other.token) != 0)
-      why = "its tokens lie in another order than those of the first";
+      return find_placed(s, places);
     if (why) return refuse_tokens(s, i, why);
   }
   if (s->order.prefix > MOST_PREFIX)
@@ -412,17 +482,17 @@ static heed_status find_parts(search *s) {
   heed_vision *vision = s->vision;
   HEED_TRY(find_image(s));
   HEED_TRY(find_pixels(s));
-  HEED_TRY(find_layers(s));
   HEED_TRY(heed_places_find(heed_onnx_lowered_parts(s->lowered), image_of(s), &places));
-  HEED_TRY(find_order(s, places));
+  HEED_TRY(find_layers(s, places));
+  if (!s->placed) HEED_TRY(find_order(s, places));
   HEED_TRY(refuse_unknown(s));
-  HEED_TRY(find_joined(s, places));
+  if (!s->placed) HEED_TRY(find_joined(s, places));
   if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),
                             &info) == HEED_OK)
     vision->states = s->joined * info.shape.dim[info.shape.rank - 1];
   else
     vision->states = s->joined * heed_lower_heads_width(heed_onnx_lowered_parts(s->lowered), 0);
-  if (s->order.token) return HEED_OK;
+  if (s->order.token || s->placed) return HEED_OK;
   vision->order = HEED_ORDER_ASSUMED;
   return find_grid(s);
 }
@@ -451,8 +521,11 @@ heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered,
     vision->prefix_tokens = vision->pool_heads = vision->states = 0;
   }
   if (vision->image) name_logits(&s);
-  if (s.joined <= 1) name_layers(s.graph, vision);
-  if (status == HEED_OK)
+  if (s.joined <= 1 && !s.placed) name_layers(s.graph, vision);
+  if (status == HEED_OK && s.placed)
+    heed_placed_apply(l, s.placed, vision->layers, vision->tokens, changes ? changes->rows : NULL,
+                      changes ? changes->row_count : 0);
+  else if (status == HEED_OK)
     heed_token_order_apply(l, &s.order, vision->tokens, vision->layers, s.joined,
                            changes && changes->rows);
   l->error = l->call.error = NULL;
