@@ -417,6 +417,33 @@ static void test_tile(void **state) {
   }
 }
 
+/* Squares of 2 x 2 of two channels, of the numbers from 0 to 7. */
+static void test_blocks(void **state) {
+  static const uint32_t deep[] = {1, 8, 1, 1}, wide[] = {1, 2, 2, 2};
+  static const float numbers[] = {0, 1, 2, 3, 4, 5, 6, 7}, zero = 0;
+  static const struct {
+    const char *op, *mode;
+    const uint32_t *dims;
+    float wanted[8];
+  } cases[] = {{"DepthToSpace", NULL, deep, {0, 2, 4, 6, 1, 3, 5, 7}},
+               {"DepthToSpace", "DCR", deep, {0, 2, 4, 6, 1, 3, 5, 7}},
+               {"DepthToSpace", "CRD", deep, {0, 1, 2, 3, 4, 5, 6, 7}},
+               {"SpaceToDepth", NULL, wide, {0, 4, 1, 5, 2, 6, 3, 7}}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_message graph = {0}, attributes = {0};
+    test_put_raw(&graph, "n", 1, 4, cases[i].dims, numbers, sizeof numbers);
+    test_put_small(&graph, "zero", 1, 0, &zero, sizeof zero);
+    test_put_node(&graph, "ReduceSum", "sum", "x", "s", NULL);
+    test_put_node(&graph, "Mul", "nothing", "s,zero", "z", NULL);
+    test_put_node(&graph, "Add", "image", "n,z", "i", NULL); /* which is no constant */
+    test_put_integer(&attributes, "blocksize", 2);
+    if (cases[i].mode) test_put_word(&attributes, "mode", cases[i].mode);
+    test_put_node(&graph, cases[i].op, "blocks", "i", "y", &attributes);
+    check_numbers(&graph, 8, cases[i].wanted);
+  }
+}
+
 /* The first of the largest entries of each row or column, also of equal ones. */
 static void test_hardmax(void **state) {
   static const struct {
@@ -506,12 +533,12 @@ static void test_resize(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows_read), cmocka_unit_test(test_convolutions),
-      cmocka_unit_test(test_volumes),   cmocka_unit_test(test_scatter),
-      cmocka_unit_test(test_tile),      cmocka_unit_test(test_hardmax),
-      cmocka_unit_test(test_parts),     cmocka_unit_test(test_activations),
-      cmocka_unit_test(test_truth),     cmocka_unit_test(test_indices),
-      cmocka_unit_test(test_tuples),    cmocka_unit_test(test_einsum),
-      cmocka_unit_test(test_resize)};
+      cmocka_unit_test(test_rows_read),   cmocka_unit_test(test_convolutions),
+      cmocka_unit_test(test_volumes),     cmocka_unit_test(test_scatter),
+      cmocka_unit_test(test_tile),        cmocka_unit_test(test_hardmax),
+      cmocka_unit_test(test_blocks),      cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_activations), cmocka_unit_test(test_truth),
+      cmocka_unit_test(test_indices),     cmocka_unit_test(test_tuples),
+      cmocka_unit_test(test_einsum),      cmocka_unit_test(test_resize)};
   return cmocka_run_group_tests(tests, open_backend, close_backend);
 }

@@ -22,7 +22,7 @@ static const counts all[] = {
      "Cosh|Asinh|Acosh|Atanh|Sigmoid|Tanh|Relu|LeakyRelu|Elu|Selu|Celu|HardSigmoid|HardSwish|"
      "Softplus|Softsign|Mish|Gelu|QuickGelu|ThresholdedRelu|Identity|Swish|Cast|Not|IsNaN|IsInf|"
      "BitwiseNot|Shape|Size|Flatten|Transpose|ConstantOfShape|NonZero|ArgMax|ArgMin|Softmax|"
-     "LogSoftmax|Hardmax|GlobalAveragePool|GlobalMaxPool|AveragePool"},
+     "LogSoftmax|Hardmax|DepthToSpace|SpaceToDepth|GlobalAveragePool|GlobalMaxPool|AveragePool"},
     {1, 1, 2, "MaxPool"},
     {1, 1, 3, "DynamicQuantizeLinear"},
     {1, 2, 1,

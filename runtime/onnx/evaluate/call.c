@@ -14,7 +14,8 @@ static const char *const attributes[8] = {
     [1] = "alpha|beta|gamma|epsilon|scale|softcap|min|max|value|value_float|cubic_coeff_a|"
           "extrapolation_value|"
           "mask_filter_value|ratio|momentum",
-    [2] = "axis|group|keepdims|noop_with_empty_axes|to|start|end|select_last_index|allowzero|bits|"
+    [2] = "axis|blocksize|group|keepdims|noop_with_empty_axes|to|start|end|select_last_index|"
+          "allowzero|bits|"
           "block_size|K|N|output_dtype|interleaved|num_heads|q_num_heads|kv_num_heads|is_causal|"
           "unidirectional|qk_matmul_output_mode|softmax_precision|left_window_size|"
           "right_window_size|rotary_embedding_dim|upper|reverse|exclusive|exclude_outside|"
@@ -37,6 +38,7 @@ static const struct {
   const char *attribute, *words;
 } texts[] = {{"Pad", "mode", "constant|reflect|edge|wrap"},
              {"Resize", "mode", "nearest|linear|cubic"},
+             {"DepthToSpace", "mode", "DCR|CRD"},
              {NULL, "auto_pad", "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
              {NULL, "approximate", "none|tanh"},
              {NULL, "nearest_mode", "round_prefer_floor|round_prefer_ceil|floor|ceil"},

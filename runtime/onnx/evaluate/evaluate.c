@@ -25,7 +25,7 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
       heed_onnx_elementwise, heed_onnx_layout,     heed_onnx_reduce,     heed_onnx_products,
       heed_onnx_norms,       heed_onnx_attentions, heed_onnx_quantisers, heed_onnx_resizes,
       heed_onnx_einsums,     heed_onnx_tuples,     heed_onnx_channels,   heed_onnx_pools,
-      heed_onnx_selections};
+      heed_onnx_selections,  heed_onnx_squares};
   if (!heed_onnx_has_schema(node)) return NULL;
   if (heed_onnx_is_if(node) && node->input_count == 1) return NULL; /* see branches.c */
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

@@ -51,7 +51,7 @@ typedef struct heed_onnx_op_entry {
 extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], heed_onnx_reduce[],
     heed_onnx_products[], heed_onnx_norms[], heed_onnx_attentions[], heed_onnx_quantisers[],
     heed_onnx_resizes[], heed_onnx_einsums[], heed_onnx_tuples[], heed_onnx_channels[],
-    heed_onnx_pools[], heed_onnx_selections[];
+    heed_onnx_pools[], heed_onnx_selections[], heed_onnx_squares[];
 /* limits.c: sets file, context and limits of an evaluator: what a graph may take grows with its
  * file and its inputs, so that a small one cannot ask for gigabytes or for hours. `folds`: of what
  * is folded before a run, else of a run in double. A limit of the caller stands instead. */
@@ -108,6 +108,14 @@ heed_status heed_onnx_check_counts(heed_onnx_call *call);
 heed_status heed_onnx_truth(heed_onnx_call *call, const heed_onnx_array *condition, bool *truth);
 /* Whether the node reads an input: an If, whose condition is there, only those of one branch. */
 bool heed_onnx_takes_input(const heed_onnx_call *call, uint32_t index);
+/* blocks.c: what DepthToSpace and SpaceToDepth are: a value as one of six axes, which are permuted
+ * and joined again. Statuses: INVALID_FILE. */
+typedef struct heed_onnx_blocks {
+  uint64_t six[6], out[4];
+  uint32_t order[6];
+} heed_onnx_blocks;
+heed_status heed_onnx_read_blocks(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
+                                  heed_onnx_blocks *to);
 /* scatter.c: how ScatterND joins entries: none, add, mul, max or min. Statuses: UNSUPPORTED. */
 heed_status heed_onnx_read_reduction(heed_onnx_call *call, const char **how);
 /* batch_norm.c: whether the node is a batch norm of inference whose inputs 1 to 4 have `channels`

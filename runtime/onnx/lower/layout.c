@@ -124,6 +124,18 @@ static void lower_transpose(heed_lower *l, int kind) {
   heed_lower_bind(l, 0, heed_lower_permute(l, x, order), 0);
 }
 
+/* DepthToSpace and SpaceToDepth. */
+static void lower_blocks(heed_lower *l, int kind) {
+  value *x = heed_lower_input(l, 0);
+  heed_onnx_blocks blocks;
+  (void)kind;
+  if (!x) return;
+  l->status = heed_onnx_read_blocks(&l->call, x->rank, x->dims, &blocks);
+  if (l->status != HEED_OK) return;
+  value *y = heed_lower_permute(l, heed_lower_reshape(l, x, 6, blocks.six), blocks.order);
+  heed_lower_bind(l, 0, heed_lower_reshape(l, y, 4, blocks.out), 0);
+}
+
 static void lower_expand(heed_lower *l, int kind) {
   value *x = heed_lower_input(l, 0);
   heed_onnx_list list;
@@ -331,9 +343,20 @@ static void lower_if(heed_lower *l, int kind) {
   }
 }
 
-const heed_lower_op heed_lower_layouts[] = {
-    {"Shape", lower_shape, 0},     {"Size", lower_shape, 1},      {"Reshape", lower_reshape, 0},
-    {"Flatten", lower_flatten, 0}, {"Squeeze", lower_squeeze, 0}, {"Unsqueeze", lower_squeeze, 1},
-    {"Expand", lower_expand, 0},   {"Tile", lower_tile, 0},       {"Transpose", lower_transpose, 0},
-    {"Slice", lower_slice, 0},     {"Split", lower_split, 0},     {"Concat", lower_concat, 0},
-    {"Gather", lower_gather, 0},   {"If", lower_if, 0},           {NULL, NULL, 0}};
+const heed_lower_op heed_lower_layouts[] = {{"Shape", lower_shape, 0},
+                                            {"Size", lower_shape, 1},
+                                            {"Reshape", lower_reshape, 0},
+                                            {"Flatten", lower_flatten, 0},
+                                            {"Squeeze", lower_squeeze, 0},
+                                            {"Unsqueeze", lower_squeeze, 1},
+                                            {"Expand", lower_expand, 0},
+                                            {"Tile", lower_tile, 0},
+                                            {"DepthToSpace", lower_blocks, 0},
+                                            {"SpaceToDepth", lower_blocks, 0},
+                                            {"Transpose", lower_transpose, 0},
+                                            {"Slice", lower_slice, 0},
+                                            {"Split", lower_split, 0},
+                                            {"Concat", lower_concat, 0},
+                                            {"Gather", lower_gather, 0},
+                                            {"If", lower_if, 0},
+                                            {NULL, NULL, 0}};
