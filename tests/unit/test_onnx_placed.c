@@ -58,6 +58,7 @@ static heed_onnx *open_nodes(const char *nodes, uint32_t batch, test_message *fi
   put_random(&graph, "merge", 4, merge);
   for (size_t i = 0; i < 4; i++) put_random(&graph, weights[i], 2, whole);
   put_random(&graph, "carrier", 3, (const uint32_t[]){4, 1, 16});
+  put_random(&graph, "one_token", 3, (const uint32_t[]){1, 1, 16});
   put_sizes(&graph, "heads", 4, (const int64_t[]){0, 0, 2, 8});
   put_sizes(&graph, "merged", 3, (const int64_t[]){0, 0, 16});
   put_sizes(&graph, "flat", 3, (const int64_t[]){0, 16, -1});
@@ -356,6 +357,43 @@ static void test_refused(void **state) {
                  "its windows are of the same place");
 }
 
+/* What each attention is over, in words. */
+static void test_reach(void **state) {
+  static const struct {
+    const char *nodes, *reach;
+  } cases[] = {
+      {WINDOW_LAYER "ReduceMean a y;", "4 x 4 patches in 4 windows"},
+      {PATCHES MERGED_LAYER("x", "a") "ReduceMean a y;", "4 x 4 patches, keys of 2 x 2 of them"},
+      {PATCHES ATTEND("x", "x", "a") "ReduceMean a y;", "4 x 4 patches"},
+      {PATCHES "Concat one_token,x e 1;" ATTEND("e", "e", "a") "ReduceMean a y;",
+       "1 token and 4 x 4 patches"},
+      {PATCHES "MatMul x,wq q;MatMul x,wk k;MatMul x,wv v;Transpose q s 0,2,1;Transpose v r 0,2,1;"
+               "MatMul s,k l;Softmax l a;MatMul a,r o;ReduceMean o y;",
+       "over channels"},
+      {PATCHES "ReduceMax x m;Mul m,x n;" ATTEND("n", "n", "a") "ReduceMean a y;", "4 x 4 patches"},
+      {PATCHES "ReduceMax x m;Add m,carrier n;" ATTEND("n", "n", "a") "ReduceMean a y;", ""}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_onnx_lower_desc desc = {.struct_size = sizeof desc, .picture = true};
+    heed_onnx_lowered *lowered;
+    test_message file;
+    heed_onnx *onnx = open_nodes(cases[i].nodes, 1, &file);
+    char text[64];
+    assert_ok(heed_onnx_lower(onnx, &desc, &lowered, &error));
+    for (int again = 0; again < 2; again++) {
+      heed_onnx_lowered_reach(lowered, 0, text, sizeof text);
+      if (strcmp(text, cases[i].reach) != 0) fail_msg("%zu: %s", i, text);
+    }
+    heed_onnx_lowered_reach(lowered, 0, text, 5);
+    assert_true(strlen(text) <= 4 && strncmp(text, cases[i].reach, strlen(text)) == 0);
+    heed_onnx_lowered_reach(lowered, 1, text, sizeof text);
+    assert_string_equal(text, "");
+    heed_onnx_lowered_destroy(lowered);
+    heed_onnx_destroy(onnx);
+    free(file.data);
+  }
+}
+
 static void test_changes(void **state) {
   test_message file;
   heed_onnx *onnx = open_nodes(SHIFTED_LAYER, 1, &file);
@@ -375,6 +413,6 @@ static void test_changes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_changes)};
+                                     cmocka_unit_test(test_reach), cmocka_unit_test(test_changes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

@@ -224,9 +224,12 @@ static void print_attention(const cli_pipeline *pipeline, uint32_t index, const 
   printf("attention %u: %s", index, CLI_SHOWN(name));
   if (pipeline->lowered) {
     const heed_value weights = heed_onnx_lowered_weights(pipeline->lowered, index);
+    char reach[96];
+    heed_onnx_lowered_reach(pipeline->lowered, index, reach, sizeof reach);
     if (heed_graph_value_info(pipeline->graph, weights, &info) == HEED_OK)
       printf(" %s, %s", heed_shape_text(&info.shape, text),
              strncmp(info.name, "layer.", 6) == 0 ? "one op" : "in general ops");
+    if (*reach) printf("; %s", reach);
   }
   printf("\n");
 }

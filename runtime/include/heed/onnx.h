@@ -189,17 +189,24 @@ HEED_NODISCARD HEED_API heed_status heed_onnx_lowered_known(heed_onnx_lowered *l
  * bytes; "": none. */
 HEED_API void heed_onnx_lowered_in_double(const heed_onnx_lowered *lowered, char *text,
                                           size_t size);
+/* EXPERIMENTAL. What the i-th attention is over, where the graph says it of one image: "56 x 56
+ * patches in 64 windows", "1 token and 14 x 14 patches", "over channels"; "": it does not. Cut to
+ * `size` bytes, at least 1. */
+HEED_API void heed_onnx_lowered_reach(heed_onnx_lowered *lowered, uint32_t index, char *text,
+                                      size_t size);
 /* As heed_onnx_result_unrounded of a run. */
 HEED_API uint32_t heed_onnx_lowered_unrounded(const heed_onnx_lowered *lowered);
 /* The graph as a model, where it is a vision transformer: one image [B, C, H, W] comes in, and each
- * layer attends to all of its patches. For files of which no config.json names a family. `desc`:
- * the files beside the ONNX file, of which config.json gives labels and the size of images, and
- * those that heed_model_open reads the preprocessing; without one that of ViT is assumed, which
- * heed_model_info.assumed says. height, width: of the images, where the file leaves them open; both
- * 0: what config.json says, else 224, else as many as the graph's positions are for. Patch, grid,
- * heads and classes are the graph's. heed_model_build ignores classes_only. Borrows file,
- * which must outlive the model and its graphs. Statuses: UNSUPPORTED (another graph, or what has no
- * kernel), INVALID_ARGUMENT, INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
+ * layer attends to all of its patches, or to windows or merged keys whose places are known; of such
+ * a layer the weights are a map of all patches, and it takes no changes. For files of which no
+ * config.json names a family. `desc`: the files beside the ONNX file, of which config.json gives
+ * labels and the size of images, and those that heed_model_open reads the preprocessing; without
+ * one that of ViT is assumed, which heed_model_info.assumed says. height, width: of the images,
+ * where the file leaves them open; both 0: what config.json says, else 224, else as many as the
+ * graph's positions are for. Patch, grid, heads and classes are the graph's. heed_model_build
+ * ignores classes_only. Borrows file, which must outlive the model and its graphs. Statuses:
+ * UNSUPPORTED (another graph, or what has no kernel), INVALID_ARGUMENT, INVALID_FILE,
+ * OUT_OF_MEMORY, those of the sources. */
 HEED_NODISCARD HEED_API heed_status heed_onnx_vision(heed_onnx *file, const heed_model_desc *desc,
                                                      uint32_t height, uint32_t width,
                                                      heed_model **model, heed_error *error);

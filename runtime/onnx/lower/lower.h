@@ -192,8 +192,9 @@ typedef struct heed_lower {
   uint64_t most_values;     /* elements of one value of the lowered graph */
   heed_status status;
   heed_error *error;
-  heed_lower_value **maps;  /* by attention of the finder; NULL: not found here */
-  heed_lower_value **order; /* order.c: those that are needed, parts first */
+  struct heed_token_places *places; /* vision/reach.c: by attention of the finder, or NULL */
+  heed_lower_value **maps;          /* by attention of the finder; NULL: not found here */
+  heed_lower_value **order;         /* order.c: those that are needed, parts first */
   size_t order_count;
   /* emit.c */
   const heed_lower_changes *changes; /* or NULL */
