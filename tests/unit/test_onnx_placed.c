@@ -1,6 +1,6 @@
 /* Attention of ONNX graphs over windows of the image, over merged keys, and over tokens whose order
  * changes: the maps of all patches, beside those of the graph in double, put there by arithmetic.
- */
+ * And weights that are mixed, gated or turned before they meet their values. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +70,12 @@ static heed_onnx *open_nodes(const char *nodes, uint32_t batch, test_message *fi
   put_sizes(&graph, "tokens", 3, (const int64_t[]){items, 16, 16});
   put_sizes(&graph, "turned", 16, turned);
   put_sizes(&graph, "again", 16, again);
+  put_random(&graph, "talk", 2, (const uint32_t[]){2, 2});
+  put_random(&graph, "bias", 1, (const uint32_t[]){2});
+  put_random(&graph, "gate", 4, (const uint32_t[]){1, 2, 1, 1});
+  put_random(&graph, "other", 4, (const uint32_t[]){1, 1, 16, 16});
+  put_pair(&graph, "last", -1);
+  test_put_raw(&graph, "tenth", 1, 0, NULL, (const float[]){0.1f}, sizeof(float));
   put_pair(&graph, "zero", 0);
   put_pair(&graph, "one", 1);
   put_pair(&graph, "axis1", 1);
@@ -357,6 +363,91 @@ static void test_refused(void **state) {
                  "its windows are of the same place");
 }
 
+/* ---------------------------------------------------------------------------------------- mixed */
+
+/* Queries, keys, values and scores s of x; what follows makes a of the weights and v, or y. */
+#define SCORES                                                              \
+  PATCHES HEADS("wq", "x", "q", "0,2,1,3") HEADS("wk", "x", "k", "0,2,3,1") \
+      HEADS("wv", "x", "v", "0,2,1,3") "MatMul q,k l;Mul l,tenth s;"
+#define TALK(x, y)                                                                               \
+  "Transpose " x " " y "1 0,2,3,1;MatMul " y "1,talk " y "2;Add bias," y "2 " y "3;Transpose " y \
+  "3 " y " 0,3,1,2;"
+#define ATTENDED "Transpose o r 0,2,1,3;Reshape r,merged a;" BEHIND("x", "a", "y")
+
+/* The maps of a graph of one layer on kernels, which are those of the file in double. */
+static void take_maps(const char *nodes, const char *assumed, float *maps) {
+  static float pixels[384], exact[MAP];
+  test_message file;
+  heed_onnx *onnx = open_nodes(nodes, 1, &file);
+  heed_model *model;
+  heed_model_info info;
+  for (uint32_t i = 0; i < 384; i++) pixels[i] = (float)(i * 37 % 101) / 101 - 0.5f;
+  assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+  heed_model_get_info(model, &info);
+  assert_int_equal(info.layers, 1);
+  assert_int_equal(info.heads, 2);
+  if (!strstr(info.assumed, assumed)) fail_msg("%s", info.assumed);
+  read_maps(onnx, pixels, 1, MAP, exact);
+  run_maps(model, pixels, 1, 1, false, maps);
+  for (uint32_t i = 0; i < MAP; i++)
+    if (!(fabsf(maps[i] - exact[i]) <= 2e-6f))
+      fail_msg("%u: found %g, expected %g", i, (double)maps[i], (double)exact[i]);
+  heed_model_destroy(model);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
+static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
+
+/* The numbers that put_random gives. */
+static void take_random(const char *name, uint32_t count, float *values) {
+  uint32_t seed = (uint32_t)name[0] * 31 + (uint32_t)name[1];
+  for (uint32_t i = 0; i < count; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    values[i] = (float)(seed >> 16) / 32768 - 1;
+  }
+}
+
+static void test_mixed(void **state) {
+  static float plain[MAP], found[MAP];
+  float gate[2], other[TOKENS * TOKENS];
+  (void)state;
+  take_maps(SCORES "Softmax s e;MatMul e,v o;" ATTENDED, "", plain);
+  /* heads that are mixed behind the softmax, and before it; its weights stay the map */
+  take_maps(SCORES "Softmax s e;" TALK("e", "t") "MatMul t,v o;" ATTENDED, "mixes its heads",
+            found);
+  for (uint32_t i = 0; i < MAP; i++) assert_true(fabsf(found[i] - plain[i]) <= 2e-6f);
+  take_maps(SCORES TALK("s", "u") "Softmax u e;" TALK("e", "t") "MatMul t,v o;" ATTENDED,
+            "mixes its heads", found);
+  /* the values first, and the weights turned */
+  take_maps(SCORES "Softmax s e;Transpose v vt 0,1,3,2;Transpose e wt 0,1,3,2;MatMul vt,wt ot;"
+                   "Transpose ot o 0,1,3,2;" ATTENDED,
+            "", found);
+  for (uint32_t i = 0; i < MAP; i++) assert_true(fabsf(found[i] - plain[i]) <= 2e-6f);
+  /* joined with others by a gate, and divided by their sum: that is the map */
+  take_maps(SCORES "Softmax s e;Sigmoid gate g;Sigmoid other p;Mul e,g wg;Add wg,p wp;"
+                   "ReduceSum wp,last ws;Div wp,ws wd;MatMul wd,v o;" ATTENDED,
+            "", found);
+  take_random("gate", 2, gate);
+  take_random("other", TOKENS * TOKENS, other);
+  for (uint32_t row = 0; row < 2 * TOKENS; row++) {
+    double sum = 0;
+    for (uint32_t pass = 0; pass < 2; pass++)
+      for (uint32_t k = 0; k < TOKENS; k++) {
+        const double joined =
+            (double)plain[row * TOKENS + k] * (double)sigmoid(gate[row / TOKENS]) +
+            (double)sigmoid(other[row % TOKENS * TOKENS + k]);
+        if (pass == 0) sum += joined;
+        if (pass == 1 && !(fabs((double)found[row * TOKENS + k] - joined / sum) <= 2e-6))
+          fail_msg("row %u: found %g, expected %g", row, (double)found[row * TOKENS + k],
+                   joined / sum);
+      }
+  }
+  /* no quotient: what meets the values is no distribution */
+  expect_refused(SCORES "Softmax s e;Sigmoid gate g;Mul e,g wg;MatMul wg,v o;" ATTENDED,
+                 "found no attention");
+}
+
 /* What each attention is over, in words. */
 static void test_reach(void **state) {
   static const struct {
@@ -413,6 +504,7 @@ static void test_changes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_reach), cmocka_unit_test(test_changes)};
+                                     cmocka_unit_test(test_mixed), cmocka_unit_test(test_reach),
+                                     cmocka_unit_test(test_changes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

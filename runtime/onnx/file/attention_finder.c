@@ -1,6 +1,8 @@
 /* The attention finder. See attention_finder.h. A softmax is an attention where its weights are the
- * left factor of a product or an output of the graph, and what it reads is a product of two values
- * that are not constants, with scales, masks and biases between them. */
+ * left factor of a product, or turned the right one, or an output of the graph, and what it reads
+ * is a product of two values that are not constants, with scales, masks and biases between them.
+ * Heads may be mixed before the softmax and behind it, and weights be joined with others by gates.
+ */
 #include "onnx/file/attention_finder.h"
 
 #include <string.h>
@@ -27,21 +29,20 @@ static bool is_product(const heed_onnx_node *node) {
 
 /* Up from the softmax to the product of query and key. */
 static bool reads_scores(const heed_onnx *file, const char *name) {
-  static const char *const through[] = {"Add",     "Mul",      "Div", "Cast", "Where", "Tanh",
-                                        "Reshape", "Identity", "Sub", "Clip", "Max",   NULL};
+  static const char *const through[] = {"Add",  "Mul",       "Div",       "Cast", "Where",
+                                        "Tanh", "Reshape",   "Identity",  "Sub",  "Clip",
+                                        "Max",  "Transpose", "ScatterND", NULL};
   const char *front[MOST_STEPS] = {name};
   uint32_t count = 1;
   for (uint32_t i = 0; i < count; i++) {
     const heed_onnx_maker *maker = heed_onnx_maker_of(file, front[i]);
     const heed_onnx_node *node = maker ? maker->node : NULL;
     if (!node) continue;
-    if (is_product(node)) {
-      if (node->input_count == 2 && is_computed(file, node->inputs[0]) &&
-          is_computed(file, node->inputs[1]))
-        return true;
-      continue;
-    }
-    if (!is_one_of(node->op, through)) continue;
+    const bool product = is_product(node), both = node->input_count == 2 &&
+                                                  is_computed(file, node->inputs[0]) &&
+                                                  is_computed(file, node->inputs[1]);
+    if (product && both) return true;
+    if (!product && !is_one_of(node->op, through)) continue;
     for (uint32_t k = 0; k < node->input_count && count < MOST_STEPS; k++)
       if (is_computed(file, node->inputs[k])) front[count++] = node->inputs[k];
   }
@@ -58,40 +59,78 @@ static bool is_output(const heed_onnx *file, const char *name) {
   return false;
 }
 
-/* Down from the softmax to a product in which it is the left factor, or to an output, which the
- * last weights of a cut graph are: nodes are in order, so that one pass over those behind it is
- * enough. */
-static bool weighs_values(const heed_onnx *file, uint32_t softmax) {
-  static const char *const through[] = {"Cast", "Identity", "Dropout", "Where", "Reshape", NULL};
+/* A value that the weights are, or that is made of them. */
+typedef struct step {
+  const char *name;
+  bool heads;  /* they are mixed */
+  bool gated;  /* joined with others, whose rows sum to 1 again where a quotient follows */
+  bool whole;  /* that is so */
+  bool turned; /* keys before queries */
+} step;
+
+/* Whether a node takes the weights of `from`, its input k, to its values. */
+static bool meets_values(const heed_onnx *file, const heed_onnx_node *node, uint32_t k,
+                         const step *from) {
+  if (!is_product(node) || node->input_count != 2 || !is_computed(file, node->inputs[1 - k]) ||
+      (from->gated && !from->whole))
+    return false;
+  return from->turned ? k == 1 && !from->heads : k == 0;
+}
+
+/* What a node makes of weights; false: something else. */
+static bool passes(const heed_onnx *file, const heed_onnx_node *node, uint32_t k, step *weights) {
+  static const char *const through[] = {"Cast",    "Identity",  "Dropout", "Where",
+                                        "Reshape", "Transpose", NULL},
+                           *const gates[] = {"Mul", "Add", NULL};
+  const bool two = node->input_count == 2,
+             constant = two && !is_computed(file, node->inputs[1 - k]),
+             mixes = is_product(node) && k == 0 && constant,
+             biased = weights->heads && constant && strcmp(node->op, "Add") == 0,
+             gate = !biased && is_one_of(node->op, gates),
+             sums = weights->gated && k == 0 && strcmp(node->op, "Div") == 0;
+  if (!node->output_count) return false;
+  weights->name = node->outputs[0];
+  weights->heads = weights->heads || mixes;
+  weights->gated = weights->gated || gate;
+  weights->whole = sums || (weights->whole && !gate);
+  if (strcmp(node->op, "Transpose") == 0) weights->turned = !weights->turned;
+  return mixes || biased || gate || sums || is_one_of(node->op, through);
+}
+
+/* Down from the softmax to a product that takes its weights, or to an output, which the last
+ * weights of a cut graph are: nodes are in order, so that one pass over those behind it is enough.
+ */
+static bool weighs_values(const heed_onnx *file, uint32_t softmax, heed_onnx_attention *found) {
   const heed_onnx_graph *graph = &file->model.graph;
-  const char *names[MOST_STEPS] = {graph->nodes[softmax].outputs[0]};
+  step steps[MOST_STEPS] = {{.name = graph->nodes[softmax].outputs[0]}};
   const uint32_t end = graph->node_count - softmax < 64 ? graph->node_count : softmax + 64;
   uint32_t count = 1;
   for (uint32_t i = softmax + 1; i < end; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
     for (uint32_t k = 0; k < node->input_count; k++)
       for (uint32_t n = 0; n < count; n++) {
-        if (strcmp(node->inputs[k], names[n]) != 0) continue;
-        if (is_product(node) && k == 0 && node->input_count == 2 &&
-            is_computed(file, node->inputs[1]))
+        if (strcmp(node->inputs[k], steps[n].name) != 0) continue;
+        if (meets_values(file, node, k, &steps[n])) {
+          if (steps[n].gated) found->weights = steps[n].name;
+          found->heads_mixed = steps[n].heads;
           return true;
-        if (is_one_of(node->op, through) && node->output_count && count < MOST_STEPS)
-          names[count++] = node->outputs[0];
+        }
+        step made = steps[n];
+        if (count < MOST_STEPS && passes(file, node, k, &made)) steps[count++] = made;
         n = count;
       }
   }
   for (uint32_t n = 0; n < count; n++)
-    if (is_output(file, names[n])) return true;
+    if (!steps[n].heads && !steps[n].gated && is_output(file, steps[n].name)) return true;
   return false;
 }
 
-static heed_status add(const heed_onnx *file, heed_onnx_attention_list *list, uint32_t index,
-                       const char *weights, heed_error *error) {
-  const heed_onnx_node *node = &file->model.graph.nodes[index];
+static heed_status add(const heed_onnx *file, heed_onnx_attention_list *list,
+                       const heed_onnx_attention *found, heed_error *error) {
   if (!heed_grow(file->context, &list->items, &list->capacity, (size_t)list->count + 1,
                  sizeof *list->items))
     return heed_fail_memory(error, file->name, (size_t)(list->count + 1) * sizeof *list->items);
-  list->items[list->count++] = (heed_onnx_attention){weights, node->name, index};
+  list->items[list->count++] = *found;
   return HEED_OK;
 }
 
@@ -101,10 +140,13 @@ heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention
   const heed_onnx_graph *graph = &file->model.graph;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
+    heed_onnx_attention found = {.weights = "", .scope = node->name, .node = i};
     if (strcmp(node->op, "Softmax") == 0 && node->input_count == 1 && node->output_count == 1 &&
-        reads_scores(file, node->inputs[0]) && weighs_values(file, i))
-      HEED_TRY(add(file, list, i, node->outputs[0], error));
-    if (is_one_of(node->op, whole)) HEED_TRY(add(file, list, i, "", error));
+        reads_scores(file, node->inputs[0])) {
+      found.weights = node->outputs[0];
+      if (weighs_values(file, i, &found)) HEED_TRY(add(file, list, &found, error));
+    }
+    if (is_one_of(node->op, whole)) HEED_TRY(add(file, list, &found, error));
   }
   return HEED_OK;
 }

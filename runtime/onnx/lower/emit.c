@@ -317,6 +317,12 @@ static heed_status use_roots(heed_lower *l, bool attentions) {
       l->maps[v->attention->found] = v;
     if (v->kind == HEED_LOWER_SOFTMAX && v->axis != UINT32_MAX && !v->owner) l->maps[v->axis] = v;
   }
+  for (uint32_t i = 0; i < list->count; i++) {
+    value *mixed = *list->items[i].weights && l->maps[i] && l->maps[i]->kind == HEED_LOWER_SOFTMAX
+                       ? heed_lower_bound(l, list->items[i].weights)
+                       : NULL;
+    if (mixed && mixed->kind != HEED_LOWER_CONSTANT && mixed->rank >= 2) l->maps[i] = mixed;
+  }
   for (uint32_t i = 0; i < graph->output_count; i++) {
     value *v = heed_lower_bound(l, graph->outputs[i].name);
     if (v && v->kind != HEED_LOWER_CONSTANT && !v->array) use(v, NULL);
@@ -348,7 +354,7 @@ static void shape_maps(heed_lower *l) {
   for (uint32_t i = 0; i < l->file->attentions->count && l->status == HEED_OK; i++) {
     value *map = l->maps[i];
     uint64_t whole[4];
-    if (!map || map->kind != HEED_LOWER_SOFTMAX) continue;
+    if (!map || map->kind == HEED_LOWER_ATTENTION) continue;
     map->weights = map->made;
     if (!map->made.id || !heed_onnx_map_shape(l->batch, map->rank, map->dims, whole)) continue;
     const heed_shape shape = {

@@ -189,6 +189,10 @@ static void fill_info(vision_model *model) {
   const size_t length = strlen(model->assumed);
   heed_unnamed_assumed(model->config, vision->range, vision->order, length ? "; " : "",
                        model->assumed + length, sizeof model->assumed - length);
+  const size_t end = strlen(model->assumed);
+  if (vision->mixed)
+    snprintf(model->assumed + end, sizeof model->assumed - end,
+             "%smaps of the softmax (the graph mixes its heads behind it)", end ? "; " : "");
   model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
                                        .family = "ONNX graph",
                                        .image_size = vision->height,

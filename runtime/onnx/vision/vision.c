@@ -235,18 +235,19 @@ static bool is_layers(const search *s, uint32_t id) {
     const heed_lower_value *whole = l->maps[i];
     if (!whole) continue;
     found = heed_graph_root(s->graph, map.id) == root ||
-            (whole->kind == HEED_LOWER_SOFTMAX && whole->made.id &&
+            (whole->kind != HEED_LOWER_ATTENTION && whole->made.id &&
              heed_graph_root(s->graph, whole->made.id) == root);
   }
   return found;
 }
 
-/* Whether a product is of maps alone, as where the graph makes a rollout of its own. */
+/* Whether the weights of a product are of maps alone, as where heads are mixed behind the softmax,
+ * or where the graph makes a rollout of its own. */
 static bool is_of_maps(const search *s, const heed_node *node) {
   const heed_lower *l = heed_onnx_lowered_parts(s->lowered);
   for (size_t i = 0; i < l->order_count; i++)
     if (l->order[i]->kind == HEED_LOWER_MATMUL && l->order[i]->made.id == node->output[0])
-      return s->of_maps && s->of_maps[l->order[i]->at];
+      return s->of_maps && s->of_maps[l->order[i]->x[0]->at];
   return false;
 }
 
@@ -487,6 +488,8 @@ static heed_status find_parts(search *s) {
   if (!s->placed) HEED_TRY(find_order(s, places));
   HEED_TRY(refuse_unknown(s));
   if (!s->placed) HEED_TRY(find_joined(s, places));
+  for (uint32_t i = 0; i < s->file->attentions->count; i++)
+    vision->mixed = vision->mixed || s->file->attentions->items[i].heads_mixed;
   if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),
                             &info) == HEED_OK)
     vision->states = s->joined * info.shape.dim[info.shape.rank - 1];

@@ -16,6 +16,7 @@ typedef struct heed_vision {
   uint32_t patch, layers, heads, tokens, prefix_tokens, pool_heads;
   uint32_t joined; /* attentions that are the heads of one layer; 1: each is a layer */
   uint32_t order;  /* of the tokens: heed_unnamed_assumed */
+  bool mixed;      /* behind the maps heads are mixed, before they meet values */
   bool placed;     /* layers are over windows, merged keys, or tokens of changing order: placed.h */
   uint32_t states; /* channels of a token; 0: not known */
   uint64_t parameters;
