@@ -75,6 +75,10 @@ static heed_onnx *open_nodes(const char *nodes, uint32_t batch, test_message *fi
   put_random(&graph, "gate", 4, (const uint32_t[]){1, 2, 1, 1});
   put_random(&graph, "other", 4, (const uint32_t[]){1, 1, 16, 16});
   put_pair(&graph, "last", -1);
+  test_put_raw(&graph, "lowest", 1, 0, NULL, (const float[]){-1e30f}, sizeof(float));
+  test_put_raw(&graph, "ten", 1, 1, (const uint32_t[]){1}, (const float[]){10}, sizeof(float));
+  test_put_raw(&graph, "corner", 7, 2, (const uint32_t[]){1, 4}, (const int64_t[]){0, 1, 2, 3},
+               4 * sizeof(int64_t));
   test_put_raw(&graph, "tenth", 1, 0, NULL, (const float[]){0.1f}, sizeof(float));
   put_pair(&graph, "zero", 0);
   put_pair(&graph, "one", 1);
@@ -310,6 +314,19 @@ static void test_places(void **state) {
       {"merged keys",
        PATCHES MERGED_LAYER("x", "a") BEHIND("x", "a", "y"),
        2,
+       1,
+       {128, 0},
+       {merged_keys, NULL},
+       keys},
+      {"merged keys in several ops",
+       PATCHES
+       "Transpose x an 0,2,1;Reshape an,small ai;Conv ai,merge ac 2,2;Reshape ac,flat ae;"
+       "Transpose ae am 0,2,1;" HEADS("wq", "x", "aq", "0,2,1,3") HEADS("wk", "am", "ak", "0,2,3,1")
+           HEADS("wv", "am", "av",
+                 "0,2,1,3") "MatMul aq,ak al;Max al,lowest ab;ScatterND ab,corner,ten as;"
+                            "Softmax as aw;MatMul aw,av ao;Transpose ao ar 0,2,1,3;Reshape "
+                            "ar,merged a;" BEHIND("x", "a", "y"),
+       1,
        1,
        {128, 0},
        {merged_keys, NULL},

@@ -22,6 +22,7 @@ typedef struct walk {
   uint32_t *readers; /* that are still to come */
   uint32_t *levels;
   bool *channels; /* scores of channels */
+  table **keys;   /* of scores: the places of their columns, where a product says them; or NULL */
   heed_token_places *found;
 } walk;
 
@@ -235,10 +236,22 @@ static table *attend(walk *k, const value *v) {
   return reshaped(k, rows, one, 3, out);
 }
 
+/* The places of what a softmax by itself is over, where those are not the queries: as rows. */
+static table *columns(walk *k, const value *v) {
+  const table *keys = k->keys[v->x[0]->at];
+  const uint32_t last = v->rank - 1;
+  uint32_t order[HEED_ONNX_MAX_RANK];
+  if (!keys || keys->rank != v->rank || v->dims[last] == v->dims[last - 1] ||
+      (keys->dims[last] != 1 && keys->dims[last] != v->dims[last]))
+    return NULL;
+  for (uint32_t i = 0; i < v->rank; i++) order[i] = i < last - 1 ? i : last - 1 + last - i;
+  return heed_place_permute(&k->w, keys, order);
+}
+
 static table *softmax(walk *k, const value *v) {
   if (v->owner) return none(k, v);
   if (v->axis != UINT32_MAX && v->rank > 1) {
-    note(k, v->axis, heed_place_reduce(&k->w, of(k, v->x[0]), 1u << (v->rank - 1)), NULL,
+    note(k, v->axis, heed_place_reduce(&k->w, of(k, v->x[0]), 1u << (v->rank - 1)), columns(k, v),
          (uint32_t)v->dims[v->rank - 2], (uint32_t)v->dims[v->rank - 1]);
     k->found[v->axis].level = k->levels[v->at];
     k->found[v->axis].channels = k->channels[v->x[0]->at];
@@ -301,6 +314,26 @@ static void note_channels(walk *k, const value *v) {
   k->channels[v->at] = found;
 }
 
+/* Whether a gather leaves each entry where it is, or takes one from behind all of them. */
+static bool only_updates(const value *v) {
+  const heed_onnx_array *indices = v->indices;
+  bool is = indices && !v->function && indices->count == v->dims[v->axis];
+  for (uint64_t i = 0; is && i < indices->count; i++)
+    is = indices->data[i].i == (int64_t)i || indices->data[i].i >= (int64_t)indices->count;
+  return is;
+}
+
+static void note_keys(walk *k, const value *v) {
+  const bool passes = v->kind == HEED_LOWER_BINARY || v->kind == HEED_LOWER_SCALE ||
+                      v->kind == HEED_LOWER_RESHAPE || v->kind == HEED_LOWER_ACTIVATION ||
+                      v->kind == HEED_LOWER_CONCAT || v->kind == HEED_LOWER_SELECT ||
+                      (v->kind == HEED_LOWER_GATHER && only_updates(v));
+  if (v->kind == HEED_LOWER_MATMUL && v->x[1]->rank == v->rank)
+    k->keys[v->at] = heed_place_reduce(&k->w, of(k, v->x[1]), 1u << (v->rank - 2));
+  for (uint32_t i = 0; passes && i < v->count && !k->keys[v->at]; i++)
+    k->keys[v->at] = share(k->keys[v->x[i]->at]);
+}
+
 static void drop_read(walk *k, const value *v) {
   for (uint32_t i = 0; i < v->count && !v->owner; i++) {
     const size_t at = v->x[i]->at;
@@ -317,6 +350,7 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
   k.readers = heed_lower_take(l, count + 1, sizeof *k.readers);
   k.levels = heed_lower_take(l, count + 1, sizeof *k.levels);
   k.channels = heed_lower_take(l, count + 1, sizeof *k.channels);
+  k.keys = heed_lower_take(l, count + 1, sizeof *k.keys);
   k.found = *found = heed_lower_take(l, (uint64_t)l->file->attentions->count + 1, sizeof **found);
   if (l->status != HEED_OK) return l->status;
   for (size_t i = 0; i < count; i++)
@@ -326,9 +360,13 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
     level(&k, l->order[i]);
     k.tables[i] = make(&k, l->order[i]);
     note_channels(&k, l->order[i]);
+    note_keys(&k, l->order[i]);
     drop_read(&k, l->order[i]);
   }
-  for (size_t i = 0; i < count; i++) heed_place_table_drop(&k.w, k.tables[i]);
+  for (size_t i = 0; i < count; i++) {
+    heed_place_table_drop(&k.w, k.tables[i]);
+    heed_place_table_drop(&k.w, k.keys[i]);
+  }
   if (!k.w.left) memset(*found, 0, l->file->attentions->count * sizeof **found);
   return k.w.memory ? heed_fail_memory(l->error, l->file->name, sizeof(table)) : l->status;
 }
