@@ -43,6 +43,9 @@ expect_stderr_contains 'cannot infer the number of heads (found width 24, expect
 states own_after --hints heads
 expect_exit 2
 expect_stderr_contains 'hints: invalid hint (found "heads", expected KEY=VALUE,KEY=VALUE, such as heads=4,norm=after)'
+states own_after --hints heads=3,norm=after,activation=relu,head_activation=tanh,pool=patches,channels=1,stage=2
+expect_exit 3
+expect_stderr_contains 'stage is of ONNX graphs alone'
 states own_after --hints haeds=3
 expect_exit 3
 expect_stderr_contains 'hints.json: unknown key (found haeds, expected a role, such as query, or one of family, prefix, heads'

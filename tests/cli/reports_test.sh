@@ -182,6 +182,9 @@ heed run "$reports/onnx_swin/windows_as_grid.onnx" "$reports/picture.png" --quer
 expect_exit 0
 expect_stdout_contains '3136 tokens'
 expect_stdout_contains 'windows put where they lie'
+heed run "$reports/onnx_swin/windows_as_grid.onnx" "$reports/picture.png" --hints stage=2 --backend cpu
+expect_exit 3
+expect_stderr_contains 'unknown stage (found 2, expected at most 1'
 test_end
 runs onnx_attention_outputs "$reports/onnx_attention_outputs/model.onnx" "$reports/picture.png" "$reports/onnx_attention_outputs/expected.safetensors" 2e-5
 test_end

@@ -157,6 +157,29 @@ static void run_maps(const heed_model *model, const float *pixels, uint32_t batc
   heed_backend_destroy(backend);
 }
 
+/* The map [1, 2, 4, 4] of the only layer of a stage. */
+static void run_stage(const heed_model *model, const float *pixels, float *map) {
+  const heed_build_desc build = {.struct_size = sizeof build};
+  heed_backend *backend;
+  heed_graph *graph;
+  heed_plan *plan;
+  heed_session *session;
+  assert_ok(heed_cpu_backend_create(context, NULL, &backend, &error));
+  assert_ok(heed_model_build(model, &build, &graph, &error));
+  const heed_value tap = heed_graph_find(graph, "layer.0.attention.weights");
+  const heed_plan_desc desc = {.struct_size = sizeof desc, .taps = &tap, .tap_count = 1};
+  assert_ok(heed_plan_create(graph, backend, &desc, &plan, &error));
+  assert_ok(heed_session_create(plan, NULL, &session, &error));
+  assert_ok(
+      heed_session_write(session, heed_graph_find(graph, "pixel_values"), pixels, 768, &error));
+  assert_ok(heed_session_run(session, NULL, &error));
+  assert_ok(heed_session_read(session, tap, 0, 32, map, &error));
+  heed_session_destroy(session);
+  heed_plan_destroy(plan);
+  heed_graph_destroy(graph);
+  heed_backend_destroy(backend);
+}
+
 /* ------------------------------------------------------------------------------------- places */
 
 /* The weight that patch q gives to patch k, of maps of the graph. */
@@ -346,7 +369,7 @@ static void test_places(void **state) {
        2,
        {MAP, MAP},
        {whole, turned_tokens},
-       "put where they lie"}};
+       "tokens in heed's order"}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
 }
@@ -502,6 +525,53 @@ static void test_reach(void **state) {
   }
 }
 
+/* Layers of the second grid, which hints ask for: of 2 x 2 patches of 4 pixels. */
+static void test_stages(void **state) {
+  static const char nodes[] = WINDOW_LAYER JOIN("a", "j") "Reshape j,tokens t;" BEHIND(
+      "x", "t",
+      "z") "Transpose z zn 0,2,1;Reshape zn,small zi;Conv zi,merge zc 2,2;Reshape zc,flat ze;"
+           "Transpose ze n 0,2,1;" ATTEND("n", "n", "b") BEHIND("n", "b", "y");
+  static const struct {
+    const char *hints, *why, *assumed;
+  } cases[] = {{"{}", NULL, "the first of 2 stages"},
+               {"{\"stage\": 1}", NULL, "maps of windows put where they lie"},
+               {"{\"stage\": 2}", NULL, "preprocessing of ViT"},
+               {"{\"stage\": 3}", "unknown stage (found 3, expected at most 2", NULL},
+               {"{\"stage\": 0}", "stage", NULL}};
+  test_message file;
+  heed_onnx *onnx = open_nodes(nodes, 1, &file);
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const heed_model_file hints = {"hints.json",
+                                   test_source(cases[i].hints, strlen(cases[i].hints))};
+    const heed_model_desc desc = {.struct_size = sizeof desc, .files = &hints, .file_count = 1};
+    heed_model *model;
+    heed_model_info info;
+    const heed_status status = heed_onnx_vision(onnx, &desc, 0, 0, &model, &error);
+    if (cases[i].why) {
+      if (status == HEED_OK || !strstr(error.message, cases[i].why))
+        fail_msg("%s: %s", cases[i].hints, status == HEED_OK ? "taken" : error.message);
+      continue;
+    }
+    assert_ok(status);
+    heed_model_get_info(model, &info);
+    assert_int_equal(info.layers, 1);
+    assert_int_equal(info.patch, i == 2 ? 4 : 2);
+    if (!strstr(info.assumed, cases[i].assumed)) fail_msg("%s", info.assumed);
+    if (i == 2) assert_null(strstr(info.assumed, "windows"));
+    if (i == 2) { /* [1, 2, 4, 4] behind the windows' [4, 2, 4, 4] */
+      float pixels[192], maps[160], found[32];
+      for (uint32_t k = 0; k < 192; k++) pixels[k] = (float)(k * 37 % 101) / 101 - 0.5f;
+      read_maps(onnx, pixels, 1, 160, maps);
+      run_stage(model, pixels, found);
+      for (uint32_t k = 0; k < 32; k++) assert_true(fabsf(found[k] - maps[128 + k]) <= 2e-5f);
+    }
+    heed_model_destroy(model);
+  }
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 static void test_changes(void **state) {
   test_message file;
   heed_onnx *onnx = open_nodes(SHIFTED_LAYER, 1, &file);
@@ -521,7 +591,7 @@ static void test_changes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_mixed), cmocka_unit_test(test_reach),
-                                     cmocka_unit_test(test_changes)};
+                                     cmocka_unit_test(test_mixed),  cmocka_unit_test(test_stages),
+                                     cmocka_unit_test(test_reach),  cmocka_unit_test(test_changes)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

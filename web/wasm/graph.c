@@ -95,7 +95,7 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
   heed_onnx_lowered_in_double(onnx->lowered, onnx->in_double, sizeof onnx->in_double);
   heed_status status = HEED_OK;
   if (size == 0 &&
-      heed_vision_find(onnx->file, onnx->lowered, NULL, &onnx->facts, &onnx->refused) != HEED_OK)
+      heed_vision_find(onnx->file, onnx->lowered, 0, NULL, &onnx->facts, &onnx->refused) != HEED_OK)
     /* no vision transformer is no fault */
     status = heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
   if (status == HEED_OK) status = name_results(web, onnx);

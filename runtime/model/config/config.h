@@ -69,8 +69,9 @@ typedef struct heed_config {
   uint32_t summaries;               /* RADIO: registers that are CLS tokens */
   bool plain_pixels; /* RADIO: the model normalises pixels, which no file of timm describes */
   heed_config_value positions, vocabulary; /* of a text tower */
-  heed_config_value end;                   /* the same: the id that ends a text */
-  heed_rules rules;                        /* the family's, with what the file says of them */
+  heed_config_value stage; /* of an ONNX graph: which grid its layers are of, from 1 on */
+  heed_config_value end;   /* the same: the id that ends a text */
+  heed_rules rules;        /* the family's, with what the file says of them */
   bool activation_said, epsilon_said;
   /* flags of rules, and the activation of a classifier's hidden layer: of names.json alone */
   heed_config_value norm_after, scale_by_width, channels_last, head_activation, made_positions,

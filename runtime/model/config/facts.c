@@ -12,12 +12,12 @@
 const char heed_fact_names[] =
     "family, prefix, heads, image_size, patch_size, channels, activation, head_activation, "
     "epsilon, norm, pool, scale, pixels, labels, interpolation_grid, "
-    "positions, qkv";
+    "positions, qkv, stage";
 
 bool heed_is_fact(const char *key) {
   return heed_list_has(
       "family|prefix|heads|image_size|patch_size|channels|activation|head_activation|epsilon|norm|"
-      "pool|scale|pixels|labels|interpolation_grid|positions|qkv",
+      "pool|scale|pixels|labels|interpolation_grid|positions|qkv|stage",
       key);
 }
 
@@ -127,6 +127,7 @@ static heed_status take(heed_config *config, const heed_fields *fields) {
   HEED_TRY(take_size(fields, "image_size", &config->image_size));
   HEED_TRY(take_size(fields, "patch_size", &config->patch));
   HEED_TRY(take_size(fields, "channels", &config->channels));
+  HEED_TRY(take_size(fields, "stage", &config->stage));
   HEED_TRY(heed_field_string(fields, "prefix", &config->said_prefix));
   HEED_TRY(take_grid(config, fields));
   HEED_TRY(take_rules(config, fields));

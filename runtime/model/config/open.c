@@ -116,6 +116,10 @@ heed_status heed_config_open(const heed_context *context, const heed_model_file 
   *made = (heed_config){.context = context, .tower = tower, .model_type = ""};
   heed_status status = read_files(made, files, file_count, error);
   if (status == HEED_OK) status = heed_config_take_facts(made, files, file_count, error);
+  if (status == HEED_OK && made->stage.value)
+    status = heed_fail(error, HEED_UNSUPPORTED,
+                       "%s: stage is of ONNX graphs alone (found weights; --way graph)",
+                       made->stage.where);
   if (status == HEED_OK) status = heed_config_take_names(made, error);
   if (status == HEED_OK)
     *config = made;

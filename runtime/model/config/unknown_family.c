@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "model/config/facts.h"
 #include "model/config/fields.h"
 #include "model/files/source.h"
 
@@ -30,12 +31,15 @@ heed_status heed_unnamed_open(const heed_context *context, const heed_model_file
   *made = (heed_config){.context = context, .model_type = ""};
   heed_status status = read_json(made, files, count, error);
   if (status == HEED_OK) status = heed_config_find_processor(made, files, count, error);
+  if (status == HEED_OK) status = heed_config_take_facts(made, files, count, error);
   if (status != HEED_OK) {
     heed_config_destroy(made);
     *config = NULL;
   }
   return status;
 }
+
+uint32_t heed_unnamed_stage(const heed_config *config) { return config->stage.value; }
 
 heed_status heed_unnamed_preprocess(const heed_config *config, uint32_t side, uint32_t channels,
                                     float range, heed_preprocess *preprocess, heed_error *error) {

@@ -4,8 +4,8 @@
 
 #include "model/config/config.h"
 
-/* Reads config.json and the image processor's file where they are among `files`, as JSON alone.
- * Frees with heed_config_destroy. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
+/* Reads config.json, the image processor's file, names.json and hints.json where they are among
+ * `files`. Frees with heed_config_destroy. Statuses: INVALID_FILE, IO, OUT_OF_MEMORY. */
 heed_status heed_unnamed_open(const heed_context *context, const heed_model_file *files,
                               uint32_t count, heed_config **config, heed_error *error);
 /* The preprocessing for images of a model of side x side pixels of so many channels: the file's,
@@ -27,6 +27,8 @@ enum {
  * `before`; else the text stays as it is. */
 void heed_unnamed_assumed(const heed_config *config, float range, uint32_t order,
                           const char *before, char *text, size_t size);
+/* Which stage of the graph hints ask for, from 1 on; 0: none. */
+uint32_t heed_unnamed_stage(const heed_config *config);
 /* The side of images that config.json says, or else preprocessor_config.json; 0: neither. */
 uint32_t heed_unnamed_side(const heed_config *config);
 /* That of the config's id2label, or NULL. Valid as long as the config. */

@@ -57,7 +57,7 @@ static heed_status lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
     changes->row_count = build->row_count;
   }
   HEED_TRY(heed_onnx_lower_changed(file, desc, changes, lowered, error));
-  heed_status status = heed_vision_find(file, *lowered, changes, vision, error);
+  heed_status status = heed_vision_find(file, *lowered, vision->stage, changes, vision, error);
   if (status == HEED_OK && intervenes(build))
     status = check(file, heed_onnx_lowered_graph(*lowered), build, changes, error);
   if (status != HEED_OK) {

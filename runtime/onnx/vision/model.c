@@ -81,7 +81,8 @@ static heed_status try_size(const vision_model *model, uint32_t batch, uint32_t 
                             heed_error *error) {
   const heed_onnx_lower_desc desc = of_size(batch, height, width);
   HEED_TRY(lower(model, &desc, lowered, error));
-  const heed_status status = heed_vision_find(model->file, *lowered, NULL, vision, error);
+  const heed_status status = heed_vision_find(
+      model->file, *lowered, heed_unnamed_stage(model->config), NULL, vision, error);
   if (status == HEED_OK) return HEED_OK;
   heed_onnx_lowered_destroy(*lowered);
   *lowered = NULL;
@@ -193,6 +194,11 @@ static void fill_info(vision_model *model) {
   if (vision->mixed)
     snprintf(model->assumed + end, sizeof model->assumed - end,
              "%smaps of the softmax (the graph mixes its heads behind it)", end ? "; " : "");
+  const size_t mixed = strlen(model->assumed);
+  if (vision->stages > 1 && !vision->stage)
+    snprintf(model->assumed + mixed, sizeof model->assumed - mixed,
+             "%sthe first of %u stages (--hints stage=2 takes the next)", mixed ? "; " : "",
+             vision->stages);
   model->base.info = (heed_model_info){.kind = HEED_MODEL_VISION,
                                        .family = "ONNX graph",
                                        .image_size = vision->height,

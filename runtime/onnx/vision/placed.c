@@ -55,11 +55,14 @@ const char *heed_placed_find(heed_lower *l, const heed_token_places *places, uin
       !repeats(places->query, places->items, windows, count))
     return "its windows are of the same place, or of other ones in each image";
   const char *why = heed_token_order_find(l, places->query, tokens, height, width, &queries);
-  if (!why && queries.prefix) why = "some of its tokens are no patches";
+  const bool whole = windows == 1 && keys == count;
+  if (!why && queries.prefix && !whole) why = "some of its tokens are no patches";
   if (why) return why;
   layer->windows = windows;
   layer->axis = places->axis;
   layer->patch = queries.patch;
+  layer->prefix = queries.prefix;
+  layer->straight = queries.straight;
   layer->query = queries.token;
   layer->key = queries.token;
   layer->merged = 1;
@@ -67,7 +70,11 @@ const char *heed_placed_find(heed_lower *l, const heed_token_places *places, uin
   if (places->key_count != keys || !repeats(places->key, places->items, windows, keys))
     return "nothing says where its keys lie";
   why = heed_token_order_find(l, places->key, windows * keys, height, width, &asked);
-  if (!why && asked.prefix) why = "some of its keys are no patches";
+  if (!why && asked.prefix != queries.prefix) why = "some of its keys are no patches";
+  if (!why && asked.patch == queries.patch) {
+    layer->key = asked.token;
+    return NULL;
+  }
   layer->key = why ? NULL : heed_lower_take(l, tokens, sizeof *layer->key);
   return layer->key ? find_keys(layer, &asked, width, tokens) : why ? why : "out of memory";
 }

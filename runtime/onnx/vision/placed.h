@@ -10,7 +10,9 @@ typedef struct heed_placed_layer {
   uint32_t windows;   /* of each image, beside each other in the batch */
   uint32_t axis;      /* of the map that they lie along: heed_token_places.axis */
   uint32_t patch;     /* side of a patch, in pixels */
+  uint32_t prefix;    /* tokens before the patches, where there are no windows and no merged keys */
   uint32_t merged;    /* patches along each side of a key */
+  bool straight;      /* all patches are row by row, beside each other */
   int32_t *query;     /* [T]: where each patch is among the windows' queries, one after another */
   int32_t *key;       /* [T]: where the key that it is a part of is among the windows' keys */
 } heed_placed_layer;

@@ -38,7 +38,7 @@ static bool tell_placed(heed_lower *l, const heed_token_places *places, const va
   if (heed_placed_find(l, places, (uint32_t)image->dims[0], (uint32_t)image->dims[2],
                        (uint32_t)image->dims[3], map, &layer))
     return false;
-  tell_patches(text, size, image, layer.patch, 0);
+  tell_patches(text, size, image, layer.patch, layer.prefix);
   const size_t at = strlen(text);
   if (layer.windows > 1 && at < size)
     snprintf(text + at, size - at, " in %u windows", layer.windows);

@@ -30,6 +30,7 @@ typedef struct search {
   heed_vision *vision;
   heed_error *error;
   heed_token_order order;    /* token NULL: not known */
+  uint32_t stage;            /* that is asked for, from 0 on */
   heed_placed_layer *placed; /* [layers], or NULL: maps are those of the image as they are */
   uint32_t joined;           /* attentions that are heads of one layer */
   const bool *of_maps; /* by place in the order of the lowering: made of maps and constants alone */
@@ -140,39 +141,72 @@ static bool is_alike(const heed_shape *a, const heed_shape *b) {
          (uint64_t)a->dim[0] * a->dim[2] == (uint64_t)b->dim[0] * b->dim[2];
 }
 
-/* Layers over windows and the like: those that are as the first, wherever they stand. */
-static heed_status find_placed(search *s, const heed_token_places *places) {
+/* The stage of an attention among the `count` found so far, which begin with the maps of `first`;
+ * count: it begins another. */
+static uint32_t stage_of(const heed_shape *first, uint32_t count, const heed_shape *shape) {
+  uint32_t i = 0;
+  while (i < count && !is_alike(&first[i], shape)) i++;
+  return i;
+}
+
+/* One more layer of the stage that is asked for. */
+static heed_status add_placed(search *s, const heed_token_places *places, uint32_t index,
+                              const heed_placed_layer *layer, const char *why) {
   heed_vision *vision = s->vision;
-  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
-  heed_shape first = {0}, shape;
-  heed_value map;
-  uint32_t level = 0;
-  s->placed = heed_lower_take(l, l->file->attentions->count, sizeof *s->placed);
-  vision->layers = 0;
-  vision->order = HEED_ORDER_PLACED;
-  for (uint32_t i = 0; s->placed && heed_onnx_attention_name(s->file, i); i++) {
-    if (!find_map(s, places, i, &map, &shape)) return refuse_map(s, i, &shape);
-    if (i == 0) first = shape;
-    if (!is_alike(&first, &shape)) continue;
-    heed_placed_layer *layer = &s->placed[vision->layers];
-    const char *why = heed_placed_find(l, &places[i], vision->batch, vision->height, vision->width,
-                                       &shape, layer);
-    if (l->status != HEED_OK) return l->status;
-    if (!why && layer->patch != s->placed->patch) why = "its patches are of another size";
-    if (!why && places[i].level <= level) why = "beside it are others";
-    if (why) return refuse_tokens(s, i, why);
-    level = places[i].level;
-    layer->attention = i;
-    if (layer->merged > 1) vision->order = HEED_ORDER_MERGED;
-    vision->layers++;
-  }
-  if (!s->placed) return l->status;
-  vision->heads = first.dim[1];
-  vision->tokens = s->placed->windows * first.dim[2];
+  const heed_placed_layer *before = vision->layers ? &s->placed[vision->layers - 1] : NULL;
+  if (!why && before && (layer->patch != before->patch || layer->prefix != before->prefix))
+    why = "its patches are others";
+  if (!why && before && places[index].level <= places[before->attention].level)
+    why = "beside it are others";
+  if (why) return refuse_tokens(s, index, why);
+  s->placed[vision->layers] = *layer;
+  s->placed[vision->layers++].attention = index;
+  if (vision->order == HEED_ORDER_OWN && !layer->straight) vision->order = HEED_ORDER_CHANGED;
+  if (vision->order != HEED_ORDER_MERGED && layer->windows > 1) vision->order = HEED_ORDER_PLACED;
+  if (layer->merged > 1) vision->order = HEED_ORDER_MERGED;
+  return HEED_OK;
+}
+
+static heed_status finish_placed(search *s, uint32_t stages, const heed_shape *first) {
+  heed_vision *vision = s->vision;
+  if (!vision->layers)
+    return heed_fail(s->error, HEED_UNSUPPORTED,
+                     "%s: unknown stage (found %u, expected at most %u; heed inspect lists the "
+                     "attentions)",
+                     s->file->name, s->stage + 1, stages);
+  vision->heads = first[s->stage].dim[1];
+  vision->tokens = s->placed->windows * first[s->stage].dim[2];
   vision->patch = s->placed->patch;
+  vision->prefix_tokens = s->placed->prefix;
+  vision->stages = stages;
   vision->joined = s->joined = 1;
   vision->placed = true;
   return HEED_OK;
+}
+
+/* Layers over windows and the like, or of a later stage: those of as many heads and patches,
+ * wherever they stand. A stage begins with an attention whose tokens have places. */
+static heed_status find_placed(search *s, const heed_token_places *places) {
+  heed_vision *vision = s->vision;
+  heed_lower *l = heed_onnx_lowered_parts(s->lowered);
+  heed_shape shape, *first = heed_lower_take(l, l->file->attentions->count, sizeof *first);
+  heed_value map;
+  uint32_t stages = 0;
+  s->placed = heed_lower_take(l, l->file->attentions->count, sizeof *s->placed);
+  vision->layers = 0;
+  vision->order = HEED_ORDER_OWN;
+  for (uint32_t i = 0; l->status == HEED_OK && heed_onnx_attention_name(s->file, i); i++) {
+    heed_placed_layer layer;
+    if (!find_map(s, places, i, &map, &shape)) return refuse_map(s, i, &shape);
+    const uint32_t stage = stage_of(first, stages, &shape);
+    if (stage < stages && stage != s->stage) continue;
+    const char *why = heed_placed_find(l, &places[i], vision->batch, vision->height, vision->width,
+                                       &shape, &layer);
+    if (stage == stages && why && i > 0) continue;
+    if (stage == stages) first[stages++] = shape;
+    if (l->status == HEED_OK && stage == s->stage) HEED_TRY(add_placed(s, places, i, &layer, why));
+  }
+  return l->status == HEED_OK ? finish_placed(s, stages, first) : l->status;
 }
 
 /* Whether an attention is of windows, or of keys that are not its queries, whose places are known.
@@ -193,6 +227,7 @@ static heed_status find_layers(search *s, const heed_token_places *places) {
   heed_vision *vision = s->vision;
   heed_shape first = {0}, shape;
   heed_value map;
+  if (s->stage) return find_placed(s, places);
   for (uint32_t i = 0; heed_onnx_attention_name(s->file, i); i++) {
     const bool found = find_map(s, places, i, &map, &shape);
     if (i == 0) first = shape;
@@ -490,30 +525,33 @@ static heed_status find_parts(search *s) {
   if (!s->placed) HEED_TRY(find_joined(s, places));
   for (uint32_t i = 0; i < s->file->attentions->count; i++)
     vision->mixed = vision->mixed || s->file->attentions->items[i].heads_mixed;
-  if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, "layer.0.attention.output"),
-                            &info) == HEED_OK)
+  const uint32_t index = s->placed ? s->placed->attention : 0;
+  char name[48];
+  snprintf(name, sizeof name, "layer.%u.attention.output", (unsigned)index);
+  if (heed_graph_value_info(s->graph, heed_graph_find(s->graph, name), &info) == HEED_OK)
     vision->states = s->joined * info.shape.dim[info.shape.rank - 1];
   else
-    vision->states = s->joined * heed_lower_heads_width(heed_onnx_lowered_parts(s->lowered), 0);
+    vision->states = s->joined * heed_lower_heads_width(heed_onnx_lowered_parts(s->lowered), index);
   if (s->order.token || s->placed) return HEED_OK;
   vision->order = HEED_ORDER_ASSUMED;
   return find_grid(s);
 }
 
-heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered,
+heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, uint32_t stage,
                              const heed_lower_changes *changes, heed_vision *vision,
                              heed_error *error) {
   heed_error own;
   search s = {.file = file,
               .lowered = lowered,
               .changes = changes,
+              .stage = stage ? stage - 1 : 0,
               .graph = heed_onnx_lowered_graph(lowered),
               .vision = vision,
               .error = error ? error : &own};
   heed_lower *l = heed_onnx_lowered_parts(lowered);
   l->error = l->call.error = s.error;
   s.of_maps = find_of_maps(&s);
-  *vision = (heed_vision){0};
+  *vision = (heed_vision){.stage = stage};
   for (uint32_t id = 1; id <= s.graph->value_count; id++) {
     const heed_value_record *record = heed_graph_record(s.graph, id);
     if (record->kind == HEED_VALUE_CONSTANT) vision->parameters += heed_shape_count(&record->shape);

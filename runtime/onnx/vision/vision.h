@@ -17,17 +17,20 @@ typedef struct heed_vision {
   uint32_t joined; /* attentions that are the heads of one layer; 1: each is a layer */
   uint32_t order;  /* of the tokens: heed_unnamed_assumed */
   bool mixed;      /* behind the maps heads are mixed, before they meet values */
+  uint32_t stage;  /* the layers are of: from 1 on; 0: of the first */
+  uint32_t stages; /* of which layers are placed; 0: not counted */
   bool placed;     /* layers are over windows, merged keys, or tokens of changing order: placed.h */
   uint32_t states; /* channels of a token; 0: not known */
   uint64_t parameters;
 } heed_vision;
 
-/* `changes`: with which the graph was lowered, or NULL. Finds out, and gives values the names that
+/* `stage`: which of the grids of the graph's attentions its layers are of, from 1 on; 0: the first.
+ * `changes`: with which the graph was lowered, or NULL. Finds out, and gives values the names that
  * they have in heed's own graphs: logits, layer.i.output, layer.i.attention.weights,
  * pool.attention.weights. The patch is that of the first convolution; where parts overlap it is the
  * smallest that leaves the fewest tokens before the grid. Statuses: UNSUPPORTED, where the graph is
  * no vision transformer: what was found is set all the same. */
-heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered,
+heed_status heed_vision_find(const heed_onnx *file, heed_onnx_lowered *lowered, uint32_t stage,
                              const heed_lower_changes *changes, heed_vision *vision,
                              heed_error *error);
 
