@@ -28,7 +28,7 @@ static inline void put_sizes(test_message *graph, const char *name, uint32_t cou
 
 /* Nodes "Op inputs output [numbers];...": numbers are a Transpose's perm, a Concat's or
  * Gather's axis, a Conv's
- * strides. */
+ * strides, a ReduceMean's axes. */
 static inline void put_nodes(test_message *graph, const char *nodes) {
   for (const char *at = nodes; *at;) {
     char op[24], from[40], to[16], text[24] = "";
@@ -45,6 +45,8 @@ static inline void put_nodes(test_message *graph, const char *nodes) {
       test_put_integer(&attributes, "axis", numbers[0]);
     if (strcmp(op, "Transpose") == 0) test_put_integers(&attributes, "perm", count, numbers);
     if (strcmp(op, "Conv") == 0) test_put_integers(&attributes, "strides", count, numbers);
+    if (strcmp(op, "ReduceMean") == 0 && count)
+      test_put_integers(&attributes, "axes", count, numbers);
     test_put_node(graph, op, to, from, to, &attributes);
   }
 }

@@ -194,6 +194,46 @@ static void test_heads_with_positions(void **state) {
   }
 }
 
+/* Layers behind each other are layers also where places would be too much work to follow: an image
+ * that passes many nodes. */
+static void test_places_unknown(void **state) {
+  enum { NODES = 600, SIDE = 512 };
+  static char nodes[NODES * 24 + 600];
+  static const uint32_t image[] = {1, 3, SIDE, SIDE}, dims[] = {1, 16, 16}, widen[] = {3, 16};
+  test_message graph = {0};
+  heed_onnx *onnx;
+  heed_model *model;
+  heed_model_info info;
+  size_t at = 0;
+  (void)state;
+  for (int i = 0; i < NODES; i++)
+    at += (size_t)snprintf(nodes + at, sizeof nodes - at, "Max i%d,lowest i%d;", i, i + 1);
+  snprintf(
+      nodes + at, sizeof nodes - at,
+      "Reshape i%d,cells c;ReduceMean c m 3,5;Reshape m,flat3 f;Transpose f g 0,2,1;MatMul g,wide "
+      "x;" LAYER("x", "a", "z") LAYER("z", "b", "y"),
+      NODES);
+  put_weights(&graph);
+  put_random(&graph, "wide", 2, widen);
+  put_sizes(&graph, "cells", 6, (const int64_t[]){1, 3, 4, SIDE / 4, 4, SIDE / 4});
+  put_sizes(&graph, "flat3", 3, (const int64_t[]){1, 3, 16});
+  put_nodes(&graph, nodes);
+  test_put_shaped(&graph, 11, "i0", 4, image);
+  test_put_shaped(&graph, 12, "y", 3, dims);
+  test_message file = test_onnx_file(&graph);
+  const heed_onnx_desc desc = {
+      sizeof desc, {file.size, file.data, NULL, NULL}, "m.onnx", NULL, NULL};
+  assert_ok(heed_onnx_open(context, &desc, &onnx, &error));
+  assert_ok(heed_onnx_vision(onnx, &none, 0, 0, &model, &error));
+  heed_model_get_info(model, &info);
+  assert_non_null(strstr(info.assumed, "order of tokens: CLS and registers"));
+  assert_int_equal(info.layers, 2);
+  assert_int_equal(info.heads, 1);
+  heed_model_destroy(model);
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* ----------------------------------------------------------------------------------- changes */
 
 #define ALL 19u /* tokens: 3 registers and the patches */
@@ -457,7 +497,8 @@ static void test_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_heads_in_a_list), cmocka_unit_test(test_heads_with_positions),
-      cmocka_unit_test(test_changes),         cmocka_unit_test(test_several_ops),
-      cmocka_unit_test(test_rows_refused),    cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_places_unknown),  cmocka_unit_test(test_changes),
+      cmocka_unit_test(test_several_ops),     cmocka_unit_test(test_rows_refused),
+      cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, make_context, drop_context);
 }

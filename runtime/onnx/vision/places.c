@@ -230,7 +230,6 @@ static table *attend(walk *k, const value *v) {
     note(k, a->found, heed_place_reduce(&k->w, of(k, a->query), 1u << 3),
          heed_place_reduce(&k->w, of(k, a->key), 1u << 3), (uint32_t)q[2],
          (uint32_t)a->key->dims[2]);
-    k->found[a->found].level = k->levels[v->at];
   }
   table *rows = heed_place_reduce(&k->w, of(k, a->query), 1u << 1 | 1u << 3);
   return reshaped(k, rows, one, 3, out);
@@ -253,7 +252,6 @@ static table *softmax(walk *k, const value *v) {
   if (v->axis != UINT32_MAX && v->rank > 1) {
     note(k, v->axis, heed_place_reduce(&k->w, of(k, v->x[0]), 1u << (v->rank - 1)), columns(k, v),
          (uint32_t)v->dims[v->rank - 2], (uint32_t)v->dims[v->rank - 1]);
-    k->found[v->axis].level = k->levels[v->at];
     k->found[v->axis].channels = k->channels[v->x[0]->at];
   }
   return share(of(k, v->x[0]));
@@ -303,6 +301,8 @@ static void level(walk *k, const value *v) {
   }
   const bool softmax = v->kind == HEED_LOWER_SOFTMAX && !v->owner && v->axis != UINT32_MAX;
   k->levels[v->at] = most + (v->kind == HEED_LOWER_ATTENTION || softmax);
+  const uint32_t found = softmax ? v->axis : v->attention ? v->attention->found : UINT32_MAX;
+  if (found != UINT32_MAX) k->found[found].level = k->levels[v->at];
 }
 
 /* Scores whose factors have the tokens along the axis that is summed. */
@@ -356,8 +356,8 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
   for (size_t i = 0; i < count; i++)
     for (uint32_t n = 0; n < l->order[i]->count && !l->order[i]->owner; n++)
       k.readers[l->order[i]->x[n]->at]++;
+  for (size_t i = 0; i < count; i++) level(&k, l->order[i]);
   for (size_t i = 0; i < count && k.w.left && !k.w.memory; i++) {
-    level(&k, l->order[i]);
     k.tables[i] = make(&k, l->order[i]);
     note_channels(&k, l->order[i]);
     note_keys(&k, l->order[i]);
@@ -367,6 +367,7 @@ heed_status heed_places_find(heed_lower *l, const value *image, heed_token_place
     heed_place_table_drop(&k.w, k.tables[i]);
     heed_place_table_drop(&k.w, k.keys[i]);
   }
-  if (!k.w.left) memset(*found, 0, l->file->attentions->count * sizeof **found);
+  for (uint32_t i = 0; !k.w.left && i < l->file->attentions->count; i++)
+    (*found)[i] = (heed_token_places){.level = (*found)[i].level};
   return k.w.memory ? heed_fail_memory(l->error, l->file->name, sizeof(table)) : l->status;
 }

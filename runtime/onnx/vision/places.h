@@ -17,7 +17,7 @@ typedef struct heed_token_places {
 } heed_token_places;
 
 /* found: [attentions of the finder], in the arena of the lowering. Where the work would be too much
- * all stays unknown. Statuses: OUT_OF_MEMORY. */
+ * all but levels stays unknown. Statuses: OUT_OF_MEMORY. */
 heed_status heed_places_find(heed_lower *l, const heed_lower_value *image,
                              heed_token_places **found);
 
