@@ -94,8 +94,8 @@ heed_status heed_web_graph_lower(heed_web *web, heed_web_onnx *onnx, const void 
   HEED_TRY(heed_onnx_lower(onnx->file, &desc, &onnx->lowered, &web->error));
   heed_onnx_lowered_in_double(onnx->lowered, onnx->in_double, sizeof onnx->in_double);
   heed_status status = HEED_OK;
-  if (size == 0 &&
-      heed_vision_find(onnx->file, onnx->lowered, 0, NULL, &onnx->facts, &onnx->refused) != HEED_OK)
+  if (size == 0 && heed_vision_find(onnx->file, onnx->lowered, onnx->stage, NULL, &onnx->facts,
+                                    &onnx->refused) != HEED_OK)
     /* no vision transformer is no fault */
     status = heed_graph_status(heed_onnx_lowered_graph(onnx->lowered), &web->error);
   if (status == HEED_OK) status = name_results(web, onnx);
@@ -340,10 +340,23 @@ static heed_status preprocess(heed_web_session *s) {
 static const heed_web_model_type onnx_graph = {close_graph, tell_info, label_of, token_of,
                                                describe,    build,     begin,    preprocess};
 
+/* Layers of the stage that hints ask for: the graph was lowered before they were read. */
+static heed_status take_stage(heed_web *web, graph_model *model) {
+  heed_web_onnx *onnx = model->onnx;
+  const heed_vision facts = model->facts;
+  if (onnx->stage == heed_unnamed_stage(model->config)) return HEED_OK;
+  onnx->stage = heed_unnamed_stage(model->config);
+  HEED_TRY(heed_web_graph_lower(web, onnx, NULL, 0, facts.batch, facts.height, facts.width));
+  model->facts = onnx->facts;
+  if (onnx->refused.status != HEED_OK) web->error = onnx->refused;
+  return onnx->refused.status;
+}
+
 static heed_status open_graph(heed_web *web, graph_model *model) {
   const heed_vision *facts = &model->facts;
   HEED_TRY(heed_unnamed_open(web->context, model->base.files, model->base.file_count,
                              &model->config, &web->error));
+  HEED_TRY(take_stage(web, model));
   if (*model->onnx->assumed)
     snprintf(model->assumed, sizeof model->assumed, "%s", model->onnx->assumed);
   else if (facts->image)

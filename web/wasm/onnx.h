@@ -11,6 +11,7 @@ struct heed_web_onnx {
   heed_onnx *file;
   heed_onnx_lowered *lowered; /* or NULL */
   heed_vision facts;          /* of it; all 0 where the inputs were given */
+  uint32_t stage;             /* whose layers those are, from 1 on; 0: of the first */
   heed_error refused;         /* why it is no vision transformer, or HEED_OK */
   char assumed[400];          /* of its graph as a model, or "" */
   char in_double[200];        /* what of the lowered graph has no kernel, or "" */

@@ -323,6 +323,41 @@ test('changes of attention on a graph: those of the model of its config', async 
   own.close()
 })
 
+test('attention over windows: maps of all patches, which hold the windows that evaluate gives', async () => {
+  const path = join(vectors, 'reports/onnx_swin/swin_like.onnx')
+  const pixels = Float32Array.from({ length: 3 * 32 * 32 }, (_, i) => ((i * 37) % 101) / 101 - 0.5)
+  const model = await runtime.loadModel(path)
+  assert.deepEqual([model.info.layers, model.info.heads, model.info.patch], [2, 2, 4])
+  assert.match(model.info.assumed ?? '', /maps of windows put where they lie/)
+  const session = model.createSession({ taps: 'all' })
+  const { attention: maps } = await session.run(pixels)
+  const given = { pixel_values: { data: pixels, shape: [1, 3, 32, 32] } }
+  const { attention: windows } = await model.evaluate(given, { taps: 'all' })
+  for (const [layer, shift] of [0, 2].entries()) {
+    const own = windows?.[layer]?.data ?? new Float32Array(0)
+    const place = (/** @type {number} */ token) => {
+      const [y, x] = [(token >> 3) - shift + 8, (token & 7) - shift + 8].map((at) => at % 8)
+      return [(y >> 2) * 2 + (x >> 2), (y & 3) * 4 + (x & 3)]
+    }
+    const map = maps?.[layer] ?? new Float32Array(0)
+    assert.equal(map.length, 2 * 64 * 64)
+    for (let i = 0; i < map.length; i++) {
+      const [window, query] = place((i >> 6) & 63)
+      const [other, key] = place(i & 63)
+      const right = window === other ? own[((window * 2 + (i >> 12)) * 16 + query) * 16 + key] : 0
+      assert.ok(
+        Math.abs(map[i] - right) <= 1e-6,
+        `layer ${layer}, weight ${i}: ${map[i]}, ${right}`
+      )
+    }
+  }
+  session.close()
+  model.close()
+  const later = await runtime.loadModel(path, { hints: { stage: 2 } })
+  await assert.rejects(later.createSession().ready, /unknown stage \(found 2, expected at most 1/)
+  later.close()
+})
+
 test('a graph that leaves the size of images open has that of its positions, which is said', async () => {
   const bytes = readFileSync(join(folder, 'siglip_17_dynamic.onnx'))
   for (const [source, options] of /** @type {[ModelSource, LoadModelOptions?][]} */ ([
