@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "files/names.h"
 
 /* Whether the ending is this one, in any capitals. */
 static bool is_ending(const char *ending, const char *lower) {
@@ -15,8 +16,7 @@ static bool is_ending(const char *ending, const char *lower) {
 
 heed_status heed_figure_format(const char *path, figure_format *format, heed_error *error) {
   static const char *const endings[] = {".png", ".svg", ".pdf"};
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
-             *ending = strrchr(name, '.');
+  const char *name = heed_last_name(path), *ending = strrchr(name, '.');
   *format = FIGURE_PNG;
   if (!ending || ending == name) return HEED_OK;
   for (int i = 0; i < 3; i++)

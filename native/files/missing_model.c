@@ -1,13 +1,12 @@
 /* What was given in the place of a model. See missing_model.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "files/missing_model.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/status.h"
 #include "files/names.h"
+#include "files/os.h"
 #include "files/regular_file.h"
 #include "files/weight_file.h"
 #include "heed/native.h"
@@ -23,13 +22,13 @@ static bool is_weights_name(const char *path) {
 bool heed_is_model_path(const char *path) {
   unsigned char first[HEED_KIND_BYTES];
   size_t count;
-  struct stat info;
+  heed_os_info info;
   if (heed_is_directory(path)) return true;
   const bool is_read = heed_regular_first(path, first, &count);
   if (is_read && heed_weights_begin(path, first, count)) return true;
   if (is_weights_name(path)) return true;
   if (is_read && heed_is_picture(first, count)) return false;
-  const bool is_pipe = stat(path, &info) == 0 && !S_ISREG(info.st_mode); /* or a device */
+  const bool is_pipe = heed_os_look(path, &info) && info.kind != HEED_OS_REGULAR; /* or a device */
   return !is_pipe && !heed_is_picture_name(path);
 }
 

@@ -1,13 +1,8 @@
-/* A model's files on disk. They are read by pread when the model asks, so that a 300 MB file never
+/* A model's files on disk. They are read by range when the model asks, so that a 300 MB file never
  * stands in memory whole. */
-#define _POSIX_C_SOURCE 200809L
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/desc.h"
@@ -16,6 +11,7 @@
 #include "files/hints.h"
 #include "files/missing_model.h"
 #include "files/names.h"
+#include "files/os.h"
 #include "files/output.h"
 #include "files/regular_file.h"
 #include "files/unnamed_weights.h"
@@ -112,7 +108,7 @@ static heed_status visit_in(const char *folder, size_t length, const char *name,
 typedef struct folder_weights {
   heed_weights_kind kind;
   uint32_t count;
-  char first[2][NAME_MAX + 1];
+  char first[2][HEED_OS_NAME_SIZE];
 } folder_weights;
 
 /* Whether a name comes first: of ONNX files by what they hold. */
@@ -124,7 +120,7 @@ static bool name_before(heed_weights_kind kind, const char *a, const char *b) {
 
 static void note_name(folder_weights *folder, const char *name) {
   const heed_weights_kind kind = heed_weights_kind_of(name);
-  if (kind > folder->kind || kind == HEED_WEIGHTS_NONE || strlen(name) > NAME_MAX) return;
+  if (kind > folder->kind || kind == HEED_WEIGHTS_NONE || strlen(name) >= HEED_OS_NAME_SIZE) return;
   if (kind < folder->kind) *folder = (folder_weights){.kind = kind};
   const bool is_first = folder->count == 0 || name_before(kind, name, folder->first[0]);
   if (is_first) strcpy(folder->first[1], folder->first[0]);
@@ -164,12 +160,10 @@ static heed_status fail_open_folder(const char *folder, heed_error *error) {
 }
 
 /* The next name in a folder; NULL after the last. */
-static heed_status next_name(DIR *directory, const char *folder, const char **name,
+static heed_status next_name(heed_os_folder *directory, const char *folder, const char **name,
                              heed_error *error) {
-  errno = 0;
-  const struct dirent *entry = readdir(directory);
-  *name = entry ? entry->d_name : NULL;
-  if (entry || errno == 0) return HEED_OK;
+  *name = heed_os_folder_next(directory);
+  if (*name || errno == 0) return HEED_OK;
   return heed_fail(error, heed_status_of_errno(errno), "%s: cannot read the folder (%s)", folder,
                    strerror(errno));
 }
@@ -182,14 +176,14 @@ static heed_status visit_onnx_folder(const char *folder, heed_model_file_visit v
   *has = false;
   const int written = snprintf(path, sizeof path, "%s/onnx", folder);
   if ((size_t)written >= sizeof path) return HEED_OK; /* nor is anything else of such a path */
-  DIR *directory = opendir(path);
+  heed_os_folder *directory = heed_os_folder_open(path);
   if (!directory && (errno == ENOENT || errno == ENOTDIR)) return HEED_OK;
   if (!directory) return fail_open_folder(path, error);
   const char *name;
   heed_status status;
   while ((status = next_name(directory, path, &name, error)) == HEED_OK && name)
     if (heed_weights_kind_of(name) == HEED_WEIGHTS_ONNX) note_name(&found, name);
-  closedir(directory);
+  heed_os_folder_close(directory);
   if (status != HEED_OK || found.kind == HEED_WEIGHTS_NONE) return status;
   *has = true;
   HEED_TRY(check_one(path, &found, error));
@@ -213,19 +207,19 @@ static heed_status visit_others(const char *folder, heed_model_file_visit visit,
 static heed_status each_of_folder(const char *folder, heed_model_file_visit visit, void *user,
                                   heed_error *error) {
   folder_weights found = {.kind = HEED_WEIGHTS_NONE};
-  DIR *directory = opendir(folder);
+  heed_os_folder *directory = heed_os_folder_open(folder);
   if (!directory) return fail_open_folder(folder, error);
   const char *name;
   heed_status status;
   while ((status = next_name(directory, folder, &name, error)) == HEED_OK && name)
     note_name(&found, name);
   if (status == HEED_OK) status = check_one(folder, &found, error);
-  rewinddir(directory);
+  heed_os_folder_rewind(directory);
   while (status == HEED_OK && (status = next_name(directory, folder, &name, error)) == HEED_OK &&
          name)
     if (is_config(name) || is_chosen(&found, name))
       status = visit_in(folder, strlen(folder), name, visit, user, error);
-  closedir(directory);
+  heed_os_folder_close(directory);
   return status == HEED_OK && found.kind == HEED_WEIGHTS_NONE
              ? visit_others(folder, visit, user, error)
              : status;
@@ -239,27 +233,29 @@ typedef struct visiting {
 /* A link to nothing is there too: what cannot be opened must be said, not taken for no file. */
 static heed_status visit_there(void *user, const char *path, heed_error *error) {
   const visiting *to = user;
-  struct stat info;
-  const bool absent = lstat(path, &info) != 0 && (errno == ENOENT || errno == ENOTDIR);
-  return absent ? HEED_OK : to->visit(to->user, path, error);
+  return heed_os_is_absent(path) ? HEED_OK : to->visit(to->user, path, error);
 }
 
 /* The length of the folder whose config files belong to a file in this one: of an ONNX file in a
  * folder onnx/, the one above. */
 static size_t config_folder(const char *path, const char *folder, size_t length) {
+  heed_os_info info;
   char config[HEED_PATH_SIZE];
-  if (!heed_ends_with(path, ".onnx") || length < 5 || strncmp(folder + length - 5, "/onnx", 5) != 0)
+  if (!heed_ends_with(path, ".onnx") || length < 5 || !heed_os_separates(folder[length - 5]) ||
+      strncmp(folder + length - 4, "onnx", 4) != 0)
     return length;
   snprintf(config, sizeof config, "%.*s/config.json", (int)length, folder);
-  return access(config, F_OK) == 0 ? length : length - 5;
+  return heed_os_look(config, &info) ? length : length - 5;
 }
 
 /* One weight file; its folder's config files come along when they are there. */
 static heed_status each_of_single(const char *path, heed_model_file_visit visit, void *user,
                                   heed_error *error) {
-  const char *slash = strrchr(path, '/'), *folder = !slash ? "." : slash == path ? "/." : path;
-  const size_t length = slash && slash != path ? (size_t)(slash - path) : strlen(folder);
-  HEED_TRY(visit_in(folder, length, slash ? slash + 1 : path, visit, user, error));
+  const char *name = heed_last_name(path), *folder = name == path       ? "."
+                                                     : name == path + 1 ? "/."
+                                                                        : path;
+  const size_t length = folder == path ? (size_t)(name - path) - 1 : strlen(folder);
+  HEED_TRY(visit_in(folder, length, name, visit, user, error));
   visiting there = {visit, user};
   const size_t beside = config_folder(path, folder, length);
   for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
@@ -275,8 +271,8 @@ heed_status heed_model_files_each(const char *path, heed_model_file_visit visit,
 
 /* The first file by name in a format that is not read, in `path`; "" where there is none. */
 static heed_status find_foreign(const char *folder, char *path, size_t size, heed_error *error) {
-  char chosen[NAME_MAX + 1] = "";
-  DIR *directory = opendir(folder);
+  char chosen[HEED_OS_NAME_SIZE] = "";
+  heed_os_folder *directory = heed_os_folder_open(folder);
   if (!directory) return fail_open_folder(folder, error);
   const char *name;
   heed_status status;
@@ -284,7 +280,7 @@ static heed_status find_foreign(const char *folder, char *path, size_t size, hee
     if (!heed_is_foreign_name(name) || strlen(name) >= sizeof chosen) continue;
     if (!*chosen || strcmp(name, chosen) < 0) strcpy(chosen, name);
   }
-  closedir(directory);
+  heed_os_folder_close(directory);
   *path = '\0';
   if (*chosen) snprintf(path, size, "%s/%s", folder, chosen);
   return status;
@@ -332,9 +328,11 @@ static heed_status check_folder(const char *folder, const heed_model_files *file
 /* ----------------------------------------------------------------------------------------- open */
 
 static heed_status open_all(const char *path, heed_model_files *files, heed_error *error) {
-  const bool is_folder = heed_is_directory(path);
-  if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+  heed_os_info info;
+  const bool is_there = heed_os_look(path, &info);
+  if (!is_there && (errno == ENOENT || errno == ENOTDIR))
     return heed_refuse_missing_model(path, error);
+  const bool is_folder = is_there && info.kind == HEED_OS_FOLDER;
   files->single = is_folder ? NULL : path;
   HEED_TRY(heed_model_files_each(path, add_file, files, error));
   return is_folder ? check_folder(path, files, error) : HEED_OK;

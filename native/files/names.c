@@ -4,7 +4,8 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+
+#include "files/os.h"
 
 bool heed_ends_with(const char *text, const char *end) {
   const size_t length = strlen(text), want = strlen(end);
@@ -17,8 +18,15 @@ bool heed_ends_with_any_case(const char *text, const char *end) {
 }
 
 bool heed_is_directory(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+  heed_os_info info;
+  return heed_os_look(path, &info) && info.kind == HEED_OS_FOLDER;
+}
+
+const char *heed_last_name(const char *path) {
+  const char *name = path;
+  for (; *path; path++)
+    if (heed_os_separates(*path)) name = path + 1;
+  return name;
 }
 
 static bool has_end(const char *name, const char *const *ends) {

@@ -1,13 +1,5 @@
-/* Files out through a temporary name. POSIX where there is it (exclusive creation, links followed,
- * devices written directly); plain C elsewhere. Not synced to the disk: the promise is against half
- * files of a failed or killed program, not of a power cut. */
-#if defined(__unix__) || defined(__APPLE__)
-#define _XOPEN_SOURCE 700 /* realpath, fdopen */
-#define HEED_OUTPUT_POSIX 1
-#else
-#define HEED_OUTPUT_POSIX 0
-#endif
-
+/* Files out through a temporary name. Not synced to the disk: the promise is against half files of
+ * a failed or killed program, not of a power cut. */
 #include "files/output.h"
 
 #include <errno.h>
@@ -16,12 +8,7 @@
 #include <string.h>
 
 #include "base/status.h"
-
-#if HEED_OUTPUT_POSIX
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#endif
+#include "files/os.h"
 
 heed_status heed_status_of_errno(int reason) {
   return reason == ENOMEM ? HEED_OUT_OF_MEMORY : HEED_IO;
@@ -47,107 +34,40 @@ static void exchange(const char *from, const char *to) {
 }
 
 void heed_file_abandon_all(void) {
-#if HEED_OUTPUT_POSIX
   for (int i = 0; i < MOST_UNFINISHED; i++) {
     const char *path = atomic_exchange(&unfinished[i], NULL);
-    if (path) unlink(path);
+    if (path) heed_os_remove(path);
   }
-#endif
-}
-
-#if HEED_OUTPUT_POSIX
-#define MOST_LINKS 40
-
-/* The target of the link at `path`, from its folder, in its place. */
-static int follow(char path[HEED_PATH_SIZE]) {
-  char target[HEED_PATH_SIZE];
-  const ssize_t length = readlink(path, target, sizeof target - 1);
-  if (length < 0) return errno;
-  target[length] = '\0';
-  char *slash = strrchr(path, '/'), *end = slash && target[0] != '/' ? slash + 1 : path;
-  if ((size_t)(end - path) + (size_t)length >= HEED_PATH_SIZE) return ENAMETOOLONG;
-  memcpy(end, target, (size_t)length + 1);
-  return 0;
-}
-
-/* A link stays one and its target is written. realpath follows links to what is there; to what is
- * not yet, they are followed here. */
-int heed_file_target(const char *path, char resolved[HEED_PATH_SIZE]) {
-  struct stat info;
-  if (strlen(path) >= HEED_PATH_SIZE) return ENAMETOOLONG;
-  strcpy(resolved, path);
-  for (int links = 0; links < MOST_LINKS; links++) {
-    char *real = realpath(resolved, NULL);
-    const bool fits = real && strlen(real) < HEED_PATH_SIZE;
-    if (fits) strcpy(resolved, real);
-    free(real);
-    if (real) return fits ? 0 : ENAMETOOLONG;
-    if (errno == ELOOP) return ELOOP;
-    /* a pipe, by /dev/stdout: it is there and has no path */
-    if (stat(resolved, &info) == 0) return 0;
-    /* not there yet; what else is wrong shows when it is opened */
-    if (lstat(resolved, &info) != 0 || !S_ISLNK(info.st_mode)) return 0;
-    const int reason = follow(resolved);
-    if (reason) return reason;
-  }
-  return ELOOP;
 }
 
 /* Sets *direct for what is not a regular file. */
 static int resolve(heed_output *write, const char *path, bool *direct) {
-  struct stat info;
+  heed_os_info info;
   *direct = false;
   const int reason = heed_file_target(path, write->path);
   if (reason) return reason;
-  if (stat(write->path, &info) != 0) return 0;
-  if (S_ISDIR(info.st_mode)) return EISDIR;
-  *direct = !S_ISREG(info.st_mode);
+  if (!heed_os_look(write->path, &info)) return 0;
+  if (info.kind == HEED_OS_FOLDER) return EISDIR;
+  *direct = info.kind != HEED_OS_REGULAR;
   write->replaces = !*direct;
-  write->mode = info.st_mode & 0777u;
+  write->mode = info.mode;
   return 0;
 }
 
 static FILE *open_temporary(heed_output *write) {
   for (int attempt = 0; attempt < 100; attempt++) {
     const int length = snprintf(write->temporary, sizeof write->temporary, "%s.%ld-%d.part",
-                                write->path, (long)getpid(), attempt);
+                                write->path, heed_os_process(), attempt);
     if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ENAMETOOLONG, NULL;
     exchange(NULL, write->temporary);
-    const int descriptor = open(write->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                                write->replaces ? 0600 : 0666);
-    if (descriptor < 0) exchange(write->temporary, NULL);
-    if (descriptor < 0 && errno == EEXIST) continue;
-    if (descriptor < 0) return NULL;
-    FILE *file = write->replaces && fchmod(descriptor, (mode_t)write->mode) != 0
-                     ? NULL
-                     : fdopen(descriptor, "w+b");
+    FILE *file = heed_os_create(write->temporary, write->replaces ? &write->mode : NULL);
     if (file) return file;
     const int reason = errno;
-    close(descriptor);
-    remove(write->temporary);
     exchange(write->temporary, NULL);
-    return errno = reason, NULL;
+    if (reason != EEXIST) return errno = reason, NULL;
   }
   return errno = EEXIST, NULL;
 }
-#else
-int heed_file_target(const char *path, char resolved[HEED_PATH_SIZE]) {
-  if (strlen(path) >= HEED_PATH_SIZE) return ERANGE;
-  strcpy(resolved, path);
-  return 0;
-}
-
-static int resolve(heed_output *write, const char *path, bool *direct) {
-  *direct = false;
-  return heed_file_target(path, write->path);
-}
-
-static FILE *open_temporary(heed_output *write) {
-  const int length = snprintf(write->temporary, sizeof write->temporary, "%s.part", write->path);
-  if (length < 0 || (size_t)length >= sizeof write->temporary) return errno = ERANGE, NULL;
-  return fopen(write->temporary, "w+b");
-}
-#endif
 
 heed_status heed_output_begin(heed_output *write, const char *path, heed_error *error) {
   bool direct;
@@ -156,7 +76,7 @@ heed_status heed_output_begin(heed_output *write, const char *path, heed_error *
   const int reason = resolve(write, path, &direct);
   if (reason) return fail_write(write, "cannot write to its folder", reason, error);
   errno = 0;
-  write->file = direct ? fopen(write->path, "wb") : open_temporary(write);
+  write->file = direct ? heed_os_stream(write->path, "wb") : open_temporary(write);
   return write->file ? HEED_OK : fail_write(write, "cannot create the file", errno, error);
 }
 
@@ -167,13 +87,13 @@ heed_status heed_output_spool(heed_output *write, const char *path, heed_error *
   const int reason = path ? resolve(write, path, &direct) : 0;
   if (reason) return fail_write(write, "cannot write to its folder", reason, error);
   errno = 0;
-  write->file = direct ? tmpfile() : open_temporary(write);
+  write->file = direct ? heed_os_temporary() : open_temporary(write);
   return write->file ? HEED_OK : fail_write(write, "cannot create a temporary file", errno, error);
 }
 
 void heed_output_abort(heed_output *write) {
   if (write->file) fclose(write->file);
-  if (write->temporary[0]) remove(write->temporary);
+  if (write->temporary[0]) heed_os_remove(write->temporary);
   exchange(write->temporary, NULL);
   write->file = NULL;
 }
@@ -191,8 +111,8 @@ heed_status heed_output_commit(heed_output *write, heed_error *error) {
   write->file = NULL;
   if (!good) return heed_output_failed(write, reason, error);
   if (!write->temporary[0]) return HEED_OK;
-  if (!HEED_OUTPUT_POSIX) remove(write->path); /* plain C's rename need not replace */
-  if (rename(write->temporary, write->path) == 0) return exchange(write->temporary, NULL), HEED_OK;
+  if (heed_os_replace(write->temporary, write->path))
+    return exchange(write->temporary, NULL), HEED_OK;
   const int rename_reason = errno;
   heed_output_abort(write);
   return fail_write(write, "cannot rename the finished file", rename_reason, error);

@@ -1,15 +1,12 @@
 /* A regular file open for reading. See regular_file.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "files/regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/status.h"
+#include "files/os.h"
 #include "files/output.h"
 #include "heed/native.h"
 #include "pickle/foreign.h"
@@ -20,8 +17,7 @@ heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t coun
   const heed_regular *file = user;
   unsigned char *at = to;
   while (count > 0) {
-    const ssize_t got = pread(file->descriptor, at, count, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
+    const ptrdiff_t got = heed_os_read(file->descriptor, offset, at, count);
     if (got < 0)
       return heed_fail(error, HEED_IO, "%s: cannot read (%s)", file->path, strerror(errno));
     if (got == 0)
@@ -34,42 +30,40 @@ heed_status heed_regular_read(void *user, uint64_t offset, void *to, size_t coun
   return HEED_OK;
 }
 
-static const char *mode_name(mode_t mode) {
-  return S_ISDIR(mode)    ? "a directory"
-         : S_ISFIFO(mode) ? "a pipe"
-                          : "a device"; /* no socket opens */
+static const char *kind_name(heed_os_kind kind) {
+  return kind == HEED_OS_FOLDER ? "a directory" : kind == HEED_OS_PIPE ? "a pipe" : "a device";
 }
 
 heed_status heed_regular_open(heed_regular *file, const char *path, uint64_t *size,
                               heed_error *error) {
-  struct stat info;
-  *file = (heed_regular){open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path};
-  if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0) {
+  heed_os_info info;
+  *file = (heed_regular){heed_os_open(path), path};
+  if (file->descriptor < 0 || !heed_os_look_at(file->descriptor, &info)) {
     const int reason = errno;
     heed_regular_close(file);
     return heed_fail(error, heed_status_of_errno(reason), "%s: cannot open (%s)", path,
                      strerror(reason));
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (info.kind != HEED_OS_REGULAR) {
     heed_regular_close(file);
     return heed_fail(error, HEED_IO, "%s: not a regular file (found %s)", path,
-                     mode_name(info.st_mode));
+                     kind_name(info.kind));
   }
-  *size = (uint64_t)info.st_size;
+  *size = info.size;
   return HEED_OK;
 }
 
 void heed_regular_close(heed_regular *file) {
-  if (file->descriptor >= 0) close(file->descriptor);
+  if (file->descriptor >= 0) heed_os_close(file->descriptor);
   file->descriptor = -1;
 }
 
 bool heed_regular_first(const char *path, unsigned char first[HEED_KIND_BYTES], size_t *count) {
-  struct stat info;
+  heed_os_info info;
   heed_regular file;
   uint64_t size = 0;
   *count = 0;
-  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (!heed_os_look(path, &info) || info.kind != HEED_OS_REGULAR) return false;
   if (heed_regular_open(&file, path, &size, NULL) != HEED_OK) return false;
   const size_t most = size < HEED_KIND_BYTES ? (size_t)size : HEED_KIND_BYTES;
   const bool is_read = heed_regular_read(&file, 0, first, most, NULL) == HEED_OK;

@@ -1,14 +1,6 @@
 /* A table that grows row by row on the disk: rows lie in a spool beside the file to be, each with
  * all its columns, and are sorted into columns when the file is written. Memory has the texts
  * alone. */
-#if defined(__unix__) || defined(__APPLE__)
-#define _XOPEN_SOURCE 700 /* fseeko */
-#define _FILE_OFFSET_BITS 64
-#else
-#define fseeko fseek
-#define off_t long
-#endif
-
 #include <errno.h>
 #include <string.h>
 
@@ -16,6 +8,7 @@
 #include "base/desc.h"
 #include "base/status.h"
 #include "base/tensor.h"
+#include "files/os.h"
 #include "files/output.h"
 #include "files/tensor_write.h"
 
@@ -133,7 +126,7 @@ static heed_status produce(void *user, heed_safetensors_sink sink, void *sink_us
   const uint32_t rows = dense ? 1 : table->rows;
   for (uint32_t r = 0; r < rows && status == HEED_OK; r++) {
     uint64_t left = dense ? (uint64_t)from->bytes * table->rows : from->bytes;
-    if (fseeko(file, (off_t)((uint64_t)r * table->stride + from->offset), SEEK_SET) != 0)
+    if (!heed_os_seek(file, (uint64_t)r * table->stride + from->offset))
       status = fail_read(from, error);
     while (left && status == HEED_OK) {
       const size_t here = left < PIECE ? (size_t)left : PIECE;

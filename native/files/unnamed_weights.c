@@ -1,14 +1,13 @@
 /* Weights by their first bytes. See unnamed_weights.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "files/unnamed_weights.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "files/names.h"
+#include "files/os.h"
 #include "files/output.h"
 #include "files/regular_file.h"
 #include "files/weight_file.h"
@@ -47,7 +46,7 @@ static void look_at(const char *folder, const char *name, heed_unnamed *found, u
   unsigned char first[HEED_KIND_BYTES];
   char path[HEED_PATH_SIZE];
   size_t count;
-  if (strlen(name) > NAME_MAX) return;
+  if (strlen(name) >= HEED_OS_NAME_SIZE) return;
   if (is_part(name)) {
     if (!found->part[0] || strcmp(name, found->part) < 0) strcpy(found->part, name);
     return;
@@ -62,19 +61,15 @@ static void look_at(const char *folder, const char *name, heed_unnamed *found, u
 
 heed_status heed_unnamed_find(const char *folder, heed_unnamed *found, heed_error *error) {
   uint32_t opened = 0;
-  DIR *directory = opendir(folder);
+  heed_os_folder *directory = heed_os_folder_open(folder);
   *found = (heed_unnamed){.count = 0};
   if (!directory)
     return heed_fail(error, heed_status_of_errno(errno), "%s: cannot open (%s)", folder,
                      strerror(errno));
-  for (;;) {
-    errno = 0;
-    const struct dirent *entry = readdir(directory);
-    if (!entry) break;
-    look_at(folder, entry->d_name, found, &opened);
-  }
+  for (const char *name; (name = heed_os_folder_next(directory));)
+    look_at(folder, name, found, &opened);
   const int reason = errno;
-  closedir(directory);
+  heed_os_folder_close(directory);
   return reason ? heed_fail(error, heed_status_of_errno(reason), "%s: cannot read the folder (%s)",
                             folder, strerror(reason))
                 : HEED_OK;

@@ -3,15 +3,14 @@
 #ifndef HEED_NATIVE_FILES_UNNAMED_WEIGHTS_H
 #define HEED_NATIVE_FILES_UNNAMED_WEIGHTS_H
 
-#include <limits.h>
-
+#include "files/os.h"
 #include "heed/base.h"
 
 typedef struct heed_unnamed {
-  uint32_t count;              /* files whose first bytes are those of weights */
-  char first[2][NAME_MAX + 1]; /* of these, by name */
-  uint32_t pictures;           /* names that end as pictures' do */
-  char part[NAME_MAX + 1];     /* a file of a download that has not ended, or "" */
+  uint32_t count;                   /* files whose first bytes are those of weights */
+  char first[2][HEED_OS_NAME_SIZE]; /* of these, by name */
+  uint32_t pictures;                /* names that end as pictures' do */
+  char part[HEED_OS_NAME_SIZE];     /* a file of a download that has not ended, or "" */
 } heed_unnamed;
 
 /* Looks at the first bytes of the files in a folder, but not at those of the names that config

@@ -1,12 +1,11 @@
 /* Bytes of a picture -> its samples: files in, the kind by the first bytes, sizes, orientation. */
-#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "base/desc.h"
 #include "files/names.h"
+#include "files/os.h"
 #include "files/output.h"
 #include "image/decoding.h"
 #include "pickle/kind.h"
@@ -169,13 +168,6 @@ static size_t read_on(FILE *file, uint8_t *to, size_t count) {
   return done;
 }
 
-/* Bytes of an open file, and back to its beginning; 0 for a pipe, which has no size to ask for. */
-static uint64_t size_of(FILE *file) {
-  const off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
-  rewind(file);
-  return size > 0 ? (uint64_t)size : 0;
-}
-
 /* What follows the first *size bytes. */
 static heed_status read_rest(heed_context *context, const char *path, FILE *file, uint32_t most,
                              uint8_t **bytes, size_t capacity, size_t *size, heed_error *error) {
@@ -196,7 +188,7 @@ static heed_status read_rest(heed_context *context, const char *path, FILE *file
 static heed_status read_all(heed_context *context, const char *path, FILE *file, uint32_t most,
                             uint8_t **bytes, size_t *size, heed_error *error) {
   uint8_t first[HEED_KIND_BYTES];
-  const uint64_t whole = size_of(file);
+  const uint64_t whole = heed_os_stream_size(file);
   *size = read_on(file, first, sizeof first);
   if (ferror(file)) return fail_read(path, error);
   if (!decoder_of(path, first, *size)) return refuse_kind(path, first, *size, error);
@@ -225,7 +217,7 @@ heed_status heed_image_load_within(heed_context *context, const char *path,
   *picture = (heed_picture){0};
   HEED_TRY(read_limits(limits, &most, error));
   errno = 0;
-  FILE *file = standard ? stdin : fopen(path, "rb");
+  FILE *file = standard ? heed_os_standard_in() : heed_os_stream(path, "rb");
   if (standard) path = "stdin";
   if (!file)
     return heed_fail(error, heed_status_of_errno(errno),
