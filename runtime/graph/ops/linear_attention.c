@@ -18,10 +18,10 @@ heed_value heed_define_linear_attention(heed_graph *graph, const heed_linear_att
   heed_linear_attention_desc full;
   if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "linear_attention"))
     return (heed_value){0};
-  heed_linear_attention_desc featured = full;
-  featured.query = features(graph, full.query);
-  featured.key = full.key.id == full.query.id ? featured.query : features(graph, full.key);
-  return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, &featured, NULL);
+  const bool is_shared = full.key.id == full.query.id;
+  full.query = features(graph, full.query);
+  full.key = is_shared ? full.query : features(graph, full.key);
+  return heed_graph_add_node(graph, HEED_OP_KIND_linear_attention, &full, NULL);
 }
 
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
