@@ -2,6 +2,7 @@
  * sessions that are alone. */
 #include <pthread.h>
 
+#include "base/system.h"
 #include "support/opened_vit.h"
 
 enum { THREADS = 4, ROUNDS = 6 };
@@ -15,7 +16,7 @@ enum { HEAD = 64 };
 
 static void *held_alloc(size_t size, size_t alignment, void *user) {
   assert_int_equal(alignment, HEAD);
-  unsigned char *block = aligned_alloc(HEAD, HEAD + (size + HEAD - 1) / HEAD * HEAD);
+  unsigned char *block = heed_system_alloc(HEAD + size, HEAD);
   if (!block) return NULL;
   memcpy(block, &size, sizeof size);
   ((held *)user)->bytes += size;
@@ -27,7 +28,7 @@ static void held_free(void *pointer, void *user) {
   size_t size;
   memcpy(&size, block, sizeof size);
   ((held *)user)->bytes -= size;
-  free(block);
+  heed_system_free(block);
 }
 
 /* A session of a model, on a backend of its own. */

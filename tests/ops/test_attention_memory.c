@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "support/op_test.h"
 
 #define TOKENS 16384u
@@ -64,7 +65,7 @@ typedef struct tally {
 
 static void *tally_alloc(size_t size, size_t alignment, void *user) {
   tally *t = user;
-  unsigned char *block = aligned_alloc(HEAD, (size + 2 * HEAD - 1) / HEAD * HEAD);
+  unsigned char *block = heed_system_alloc(size + HEAD, HEAD);
   if (!block) return NULL;
   assert_true(alignment <= HEAD);
   memcpy(block, &size, sizeof size);
@@ -80,7 +81,7 @@ static void tally_free(void *pointer, void *user) {
   size_t size;
   memcpy(&size, block, sizeof size);
   t->held -= size;
-  free(block);
+  heed_system_free(block);
 }
 
 /* Sessions of the CPU, made and run by an allocator that counts; a window keeps the run short and

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
 #include "support/op_test.h"
 
 enum { TOKENS = 33, WIDTH = 24, HEADS = 3 };
@@ -104,12 +105,12 @@ static void *tally_alloc(size_t size, size_t alignment, void *user) {
     t->bytes += size;
     t->calls++;
   }
-  return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  return heed_system_alloc(size, alignment);
 }
 
 static void tally_free(void *pointer, void *user) {
   (void)user;
-  free(pointer);
+  heed_system_free(pointer);
 }
 
 /* What the plan says is what the session takes, but for its bookkeeping of a few KB; a run takes

@@ -43,15 +43,6 @@ void test_backend_add(const char *name, test_backend_opener open, uint32_t index
   e->tolerance = tolerance;
 }
 
-/* A test program that links no further backends gets this one. */
-__attribute__((weak)) void test_backend_add_more(void) {}
-__attribute__((weak)) bool test_backend_is_clean(const heed_backend *backend) {
-  return backend != NULL;
-}
-__attribute__((weak)) uint32_t test_backend_slowness(void) { return 1; }
-__attribute__((weak)) bool test_backend_is_half(void) { return false; }
-__attribute__((weak)) bool test_backend_wants_int8(void) { return false; }
-
 uint32_t op_test_share(uint32_t cases) {
   const uint32_t share = cases / test_backend_slowness();
   return share ? share : 1;

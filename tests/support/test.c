@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+
 unsigned char *test_read_file(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file) fail_msg("cannot open %s", path);
@@ -54,7 +56,7 @@ static void *counting_alloc(size_t size, size_t alignment, void *user) {
   test_allocator *allocator = user;
   allocator->total++;
   if (allocator->fail_at && allocator->total == allocator->fail_at) return NULL;
-  void *pointer = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  void *pointer = heed_system_alloc(size, alignment);
   if (pointer) allocator->live++;
   return pointer;
 }
@@ -62,7 +64,7 @@ static void *counting_alloc(size_t size, size_t alignment, void *user) {
 static void counting_free(void *pointer, void *user) {
   test_allocator *allocator = user;
   allocator->live--;
-  free(pointer);
+  heed_system_free(pointer);
 }
 
 heed_context_desc test_context_desc(test_allocator *allocator) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/system.h"
 #include "heed/onnx.h"
 #include "heed/tokenizer.h"
 #include "model/files/safetensors.h"
@@ -39,13 +40,11 @@ static heed_source source_of(padded *p) { return (heed_source){p->size, NULL, re
  * gigabytes, ends with OUT_OF_MEMORY. */
 static void *alloc_little(size_t size, size_t alignment, void *unused) {
   (void)unused;
-  return size > (size_t)64 << 20
-             ? NULL
-             : aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  return size > (size_t)64 << 20 ? NULL : heed_system_alloc(size, alignment);
 }
 static void free_little(void *pointer, void *unused) {
   (void)unused;
-  free(pointer);
+  heed_system_free(pointer);
 }
 static heed_context *make_little_context(void) {
   heed_context_desc desc = HEED_CONTEXT_DESC_INIT;

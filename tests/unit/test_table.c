@@ -1,19 +1,18 @@
 /* Tables of rows, as heed/native.h offers them: what is written is read back, and nothing is left
  * beside it. tests/cli/arrays_test.sh reads NumPy's files. */
-#define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "heed/native.h"
+#include "support/folder.h"
 #include "support/test.h"
 /* after it: its functions have errors of their own */
 #include "support/test_context.h"
 
 #define ROWS 300
 
-static char folder[64], path[128];
+static char folder[512], path[544];
 static const heed_table_column columns[] = {{"mean", {1, {3}}}, {"maps", {2, {2, 5}}}};
 static const char *const text_names[] = {"names", "labels"};
 static const heed_metadata_entry entries[] = {{"model", "micro"}};
@@ -21,8 +20,7 @@ static const heed_table_desc desc = {sizeof desc, path, columns, 2, text_names, 
 
 static int make_folder(void **state) {
   (void)state;
-  strcpy(folder, "/tmp/heed_test_table_XXXXXX");
-  if (!mkdtemp(folder)) return -1;
+  if (!test_folder_make(folder, sizeof folder, "heed_test_table")) return -1;
   snprintf(path, sizeof path, "%s/out.safetensors", folder);
   return 0;
 }
@@ -31,7 +29,7 @@ static int make_folder(void **state) {
 static int remove_folder(void **state) {
   (void)state;
   remove(path);
-  return rmdir(folder);
+  return test_folder_remove(folder) ? 0 : -1;
 }
 
 static float value_at(uint32_t row, uint32_t column, uint32_t i) {
