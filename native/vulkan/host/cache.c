@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -35,10 +33,10 @@ static void make_directories(char *path) {
   for (char *at = path + 1; *at; at++) {
     if (*at != '/') continue;
     *at = '\0';
-    mkdir(path, 0700);
+    heed_vk_cache_folder_make(path);
     *at = '/';
   }
-  mkdir(path, 0700);
+  heed_vk_cache_folder_make(path);
 }
 
 /* What a caller can force, beside the tier. */
@@ -114,12 +112,12 @@ void heed_vk_cache_write(const heed_vk_cache *cache, const char *ending, const v
   if (!file_path(cache, ending, path)) return;
   /* with this process's number: two that write at once do not share a file */
   snprintf(temporary, sizeof temporary, "%.*s.%ld.new", PATH_SIZE - SUFFIX_SIZE, path,
-           (long)getpid());
+           heed_vk_cache_process());
   FILE *file = heed_vk_cache_file_create(temporary);
   bool written = file && heed_vk_cache_pack(file, &cache->key, sizeof cache->key, bytes, size);
   if (file && fclose(file) != 0) written = false;
-  if (!written || rename(temporary, path) != 0) {
-    remove(temporary);
+  if (!written || !heed_vk_cache_file_replace(temporary, path)) {
+    heed_vk_cache_file_remove(temporary);
     heed_log(cache->context, HEED_LOG_WARNING,
              "vulkan: cannot write %s; pipelines will be compiled again next time", path);
   }

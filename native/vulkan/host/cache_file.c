@@ -28,13 +28,56 @@ FILE *heed_vk_cache_file_create(const char *path) {
   if (descriptor >= 0 && !file) close(descriptor);
   return file;
 }
+
+bool heed_vk_cache_file_replace(const char *from, const char *to) { return rename(from, to) == 0; }
+
+void heed_vk_cache_file_remove(const char *path) { unlink(path); }
+
+void heed_vk_cache_folder_make(const char *path) { mkdir(path, 0700); }
+
+long heed_vk_cache_process(void) { return (long)getpid(); }
 #else
+/* Windows: a folder's rights are those of its files, and a user's own folders are for that user. */
+#define WIN32_LEAN_AND_MEAN
 #include "vulkan/host/cache_file.h"
 
-FILE *heed_vk_cache_file_open(const char *path, bool *refused) {
-  *refused = false;
-  return fopen(path, "rb");
+#include <windows.h>
+
+#define MOST 1024
+
+static bool widen(const char *path, wchar_t wide[MOST]) {
+  return MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MOST) > 0;
 }
 
-FILE *heed_vk_cache_file_create(const char *path) { return fopen(path, "wb"); }
+FILE *heed_vk_cache_file_open(const char *path, bool *refused) {
+  wchar_t wide[MOST];
+  *refused = false;
+  if (!widen(path, wide)) return NULL;
+  const DWORD found = GetFileAttributesW(wide);
+  *refused = found != INVALID_FILE_ATTRIBUTES && found & FILE_ATTRIBUTE_REPARSE_POINT;
+  return *refused ? NULL : _wfopen(wide, L"rb");
+}
+
+FILE *heed_vk_cache_file_create(const char *path) {
+  wchar_t wide[MOST];
+  return widen(path, wide) ? _wfopen(wide, L"wb") : NULL;
+}
+
+bool heed_vk_cache_file_replace(const char *from, const char *to) {
+  wchar_t source[MOST], target[MOST];
+  return widen(from, source) && widen(to, target) &&
+         MoveFileExW(source, target, MOVEFILE_REPLACE_EXISTING);
+}
+
+void heed_vk_cache_file_remove(const char *path) {
+  wchar_t wide[MOST];
+  if (widen(path, wide)) DeleteFileW(wide);
+}
+
+void heed_vk_cache_folder_make(const char *path) {
+  wchar_t wide[MOST];
+  if (widen(path, wide)) CreateDirectoryW(wide, NULL);
+}
+
+long heed_vk_cache_process(void) { return (long)GetCurrentProcessId(); }
 #endif
