@@ -2,9 +2,8 @@
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
-# Programs and libraries carry what they need with them, such as the library of threads.
+# Programs carry what they need with them, such as the library of threads.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
-set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
 set(PKG_CONFIG_ARGN --static)
 # Nothing of this machine is found: what is there is of the compiler, or in the folder HEED_MACHINE_ROOT.
 set(HEED_TRIPLET "")

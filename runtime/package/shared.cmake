@@ -1,14 +1,27 @@
-# With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so, which are installed in place of the static libraries. The tests keep the
+# With -DBUILD_SHARED_LIBS=ON: libheed.so and libheed_native.so (Windows: one DLL), which are installed in place of the static libraries. The tests keep the
 # static ones, whose internals they use, and so does the program, which then needs no other file. The
 # libraries beside the core and the Vulkan backend also use the core's internals, so libheed.so holds them, and heed::check and its like are
 # other names of heed::heed. What is exported is marked with HEED_API and listed in exports.txt. Before 1.0.0 a minor version may change the interface, so the
 # soname has both numbers.
-if(WIN32)
-  message(FATAL_ERROR "BUILD_SHARED_LIBS: the shared library is for ELF platforms and macOS (found ${CMAKE_SYSTEM_NAME})")
-endif()
-
 # CMake wants a source of each library, but the archives hold all the code.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/shared.c CONTENT "typedef int heed_shared_library;\n")
+
+# Windows: one DLL, heed-0.1.dll, since a library there cannot have its own copy of what another one exports. It carries what is static.
+# exports.txt says what it exports.
+if(WIN32)
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/exports.txt lines REGEX "^[a-z]")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.txt)
+  set(exports "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^([a-z]+)\\.h (.*)$" AND (NOT CMAKE_MATCH_1 MATCHES "^(native|vulkan)$" OR TARGET heed_${CMAKE_MATCH_1}))
+      string(APPEND exports "  ${CMAKE_MATCH_2}\n")
+    endif()
+  endforeach()
+  foreach(op IN LISTS HEED_OPS)
+    string(APPEND exports "  heed_define_${op}\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/heed.def CONTENT "EXPORTS\n@exports@" @ONLY)
+endif()
 
 # heed_shared_library(NAME FILE STATIC...): a shared library of all that these static ones hold.
 function(heed_shared_library name file)
@@ -34,8 +47,17 @@ if(TARGET heed_vulkan)
   list(APPEND inside heed_gpu heed_vulkan)
   list(APPEND names vulkan)
 endif()
+if(WIN32 AND TARGET heed_native)
+  list(APPEND inside heed_native)
+endif()
 heed_shared_library(heed_shared heed ${inside})
 target_link_libraries(heed_shared PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+if(WIN32)
+  target_sources(heed_shared PRIVATE ${PROJECT_BINARY_DIR}/package/heed.def)
+  target_link_options(heed_shared PRIVATE -static -Wl,--no-insert-timestamp) # two builds are equal
+  set_target_properties(heed_shared PROPERTIES PREFIX "" IMPORT_PREFIX lib RUNTIME_OUTPUT_NAME heed-${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+                                               RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/native)
+endif()
 target_include_directories(heed_shared INTERFACE $<INSTALL_INTERFACE:include>)
 set_target_properties(heed_shared PROPERTIES EXPORT_NAME heed)
 foreach(name IN LISTS names)
@@ -50,6 +72,15 @@ if(TARGET heed_native)
   foreach(name CAIRO WEBP TIFF)
     get_property(HEED_LINKS_${name} GLOBAL PROPERTY HEED_LINKS_${name})
   endforeach()
+  set(pictures PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_LINKS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
+      $<$<BOOL:${HEED_LINKS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_LINKS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
+endif()
+if(TARGET heed_native AND WIN32)
+  target_link_libraries(heed_shared PRIVATE ${pictures})
+  add_library(heed_shared_native INTERFACE)
+  target_link_libraries(heed_shared_native INTERFACE heed_shared)
+  set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
+elseif(TARGET heed_native)
   heed_shared_library(heed_shared_native heed_native heed_native)
   set(hidden $<TARGET_FILE:heed_onnx> $<TARGET_FILE:heed_pickle> $<TARGET_FILE:heed>)
   if(APPLE)
@@ -57,7 +88,6 @@ if(TARGET heed_native)
   else()
     target_link_options(heed_shared_native PRIVATE -Wl,--exclude-libs,libheed.a:libheed_onnx.a:libheed_pickle.a)
   endif()
-  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE ${hidden} PNG::PNG JPEG::JPEG $<$<BOOL:${HEED_LINKS_CAIRO}>:PkgConfig::HEED_CAIRO_LIBRARY>
-                        $<$<BOOL:${HEED_LINKS_WEBP}>:PkgConfig::HEED_WEBP_LIBRARY> $<$<BOOL:${HEED_LINKS_TIFF}>:PkgConfig::HEED_TIFF_LIBRARY>)
+  target_link_libraries(heed_shared_native PUBLIC heed_shared PRIVATE ${hidden} ${pictures})
   set_target_properties(heed_shared_native PROPERTIES EXPORT_NAME native)
 endif()

@@ -12,7 +12,7 @@
 #define HEED_VERSION_PATCH 1
 #define HEED_VERSION "0.1.1"
 
-#if defined(HEED_SHARED) && defined(__GNUC__)
+#if defined(HEED_SHARED) && defined(__GNUC__) && !defined(_WIN32) /* a list has it there */
 #define HEED_API __attribute__((visibility("default")))
 #else
 #define HEED_API
