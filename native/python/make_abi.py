@@ -36,7 +36,7 @@ def preprocessed(folders: list[str]) -> str:
         found = [name for name in HEADERS if any(os.path.exists(os.path.join(folder, "heed", name)) for folder in folders)]
         source = pathlib.Path(place, "all.c")
         source.write_text("".join(f'#include "heed/{name}"\n' for name in found))
-        command = shlex.split(os.environ.get("CC", "cc")) + ["-E", "-P", "-nostdinc", "-D__attribute__(x)=", "-I", place]
+        command = shlex.split(os.environ.get("CC", "gcc" if sys.platform == "win32" else "cc")) + ["-E", "-P", "-nostdinc", "-D__attribute__(x)=", "-I", place]
         for folder in folders:
             command += ["-I", folder]
         return subprocess.run([*command, str(source)], check=True, capture_output=True, text=True).stdout

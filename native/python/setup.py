@@ -43,19 +43,21 @@ def put_cell(package: pathlib.Path) -> None:
 class Build(build_py):
     def run(self) -> None:
         super().run()
-        if sys.platform == "win32":
-            raise SystemExit("setup.py: no wheel for Windows (found win32, expected Linux or macOS: the library needs POSIX files)")
-        mac = sys.platform == "darwin"
+        windows = self.get_finalized_command("bdist_wheel").plat_name.startswith("win")  # also from another system, by --plat-name win_amd64
+        mac = sys.platform == "darwin" and not windows
         package = pathlib.Path(self.build_lib, "heed")
         build = pathlib.Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
         options = os.environ.get("HEED_CMAKE_OPTIONS", "").split()
+        targets = ["heed_shared"] if windows else ["heed_shared", "heed_shared_native"]
         subprocess.run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DHEED_CLI=OFF",
                         "-DHEED_TESTS=OFF", "-DHEED_CAIRO=OFF", "-DHEED_NATIVE_LIBRARY=ON", "-DCMAKE_INSTALL_RPATH=" + ("@loader_path" if mac else "$ORIGIN"),
                         "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *options], check=True)
-        subprocess.run(["cmake", "--build", str(build), "--target", "heed_shared", "heed_shared_native", "--parallel"], check=True)
+        subprocess.run(["cmake", "--build", str(build), "--target", *targets, "--parallel"], check=True)
         (package / "lib").mkdir(parents=True, exist_ok=True)
-        for name in ("heed", "heed_native"):
-            made = (build / f"native/lib{name}.{'dylib' if mac else 'so'}").resolve()
+        interface = ".".join(version().split(".")[:2])
+        files = [f"heed-{interface}.dll"] if windows else [f"lib{name}.{'dylib' if mac else 'so'}" for name in ("heed", "heed_native")]
+        for file in files:
+            made = (build / "native" / file).resolve()
             # By the soname, which is what one library asks for the other by.
             kept = package / "lib" / re.sub(r"(\d+\.\d+)\.\d+(?=$|\.dylib$)", r"\1", made.name)
             shutil.copyfile(made, kept)

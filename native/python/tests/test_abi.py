@@ -69,7 +69,7 @@ class Abi(unittest.TestCase):
     def test_signatures(self) -> None:
         """A function is one of these arguments where C takes values of these types without a warning that they differ in size or kind."""
         source = INCLUDES + "".join(f"typedef {'unsigned ' if sign else 'signed '}{word} {'u' if sign else ''}int{bits};\n" for bits, word in (
-            (8, "char"), (16, "short"), (32, "int"), (64, "long")) for sign in (0, 1)) + "typedef void *pointer;\n"
+            (8, "char"), (16, "short"), (32, "int"), (64, "long long")) for sign in (0, 1)) + "typedef void *pointer;\n"
         checks = []
         for name, (result, arguments) in _abi.FUNCTIONS.items():
             values = ", ".join(f"*({c_type(kind)} *)0" for kind in arguments)

@@ -61,8 +61,10 @@ def folders() -> list[pathlib.Path]:
 
 def file_name(name: str, platform: str) -> str:
     """What a library is called on a platform of sys.platform: with the two numbers of the version that its interface has."""
-    if platform in ("win32", "cygwin"):
-        raise ImportError("heed: not on Windows, since its library needs POSIX files (found " + platform + ", expected Linux or macOS; WSL is Linux)")
+    if platform == "cygwin":
+        raise ImportError("heed: not on Cygwin (found cygwin, expected Python for Windows itself)")
+    if platform == "win32":
+        return f"{name}-{_abi.SONAME}.dll"
     return f"lib{name}.{_abi.SONAME}.dylib" if platform == "darwin" else f"lib{name}.so.{_abi.SONAME}"
 
 
@@ -80,7 +82,7 @@ class Library:
     """The functions of both libraries by their names, with the prototypes of the headers."""
 
     def __init__(self) -> None:
-        self.parts = [load("heed"), load("heed_native")]
+        self.parts = [load(name) for name in (("heed",) if sys.platform == "win32" else ("heed", "heed_native"))]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name not in _abi.FUNCTIONS:

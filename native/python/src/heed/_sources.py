@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import ctypes
 import json
 import os
@@ -141,4 +142,5 @@ class Written:
         return self.path
 
     def __exit__(self, *_: object) -> None:
-        self.place.cleanup()
+        with contextlib.suppress(OSError):  # Windows before 10 keeps the name of a file that is open
+            self.place.cleanup()
