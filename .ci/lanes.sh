@@ -69,7 +69,7 @@ lacks() { # build
     mingw)
       wine=$(command -v /usr/lib/wine/wine64 || command -v wine64 || echo wine64)
       WINEPREFIX="$build/wine" WINEDEBUG=-all "$wine" wineboot -i || : # two tests that start at once would both make its folder
-      set -- '' x86_64-w64-mingw32-gcc "$wine"
+      set -- mingw x86_64-w64-mingw32-gcc "$wine"
       ;;
     *) return 0 ;;
   esac

@@ -22,7 +22,7 @@ fuzz_packages="g++=c++ clang=clang libclang-rt-dev=/usr/lib/llvm-*/lib/clang/*/l
 machine_packages="gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/stdio.h
   gcc-arm-linux-gnueabihf=arm-linux-gnueabihf-gcc libc6-dev-armhf-cross=/usr/arm-linux-gnueabihf/include/stdio.h qemu-user=qemu-aarch64
   gcc-i686-linux-gnu=i686-linux-gnu-gcc libc6-dev-i386-cross=/usr/i686-linux-gnu/include/stdio.h musl-tools=musl-gcc
-  gcc-mingw-w64-x86-64=x86_64-w64-mingw32-gcc"
+  gcc-mingw-w64-x86-64=x86_64-w64-mingw32-gcc nasm=nasm dpkg-dev=dpkg-source pkg-config=pkg-config"
 swiftshader=${HEED_SWIFTSHADER_ICD:-/usr/lib/chromium/vk_swiftshader_icd.json}
 
 found() { # probe: a command, or a path that may be a pattern

@@ -1,13 +1,14 @@
 #!/bin/sh
 # The libraries of release binaries, static, from the sources that libraries.txt pins, into FOLDER/root/usr; what is there already is kept.
 #
-#   libraries.sh SOURCES FOLDER x86_64|aarch64 glibc|musl
+#   libraries.sh SOURCES FOLDER x86_64|aarch64 glibc|musl|mingw
 #
+# mingw: for Windows, the libraries of pictures alone.
 # Their sources are unpacked into SOURCES. FOLDER/cmake.txt then has the arguments that a CMake build with them takes, one a line.
 # Exit code 4 with a sentence on stderr: they cannot be had here.
 set -eu
 
-[ $# -eq 4 ] || { echo "usage: $0 SOURCES FOLDER x86_64|aarch64 glibc|musl" >&2; exit 2; }
+[ $# -eq 4 ] || { echo "usage: $0 SOURCES FOLDER x86_64|aarch64 glibc|musl|mingw" >&2; exit 2; }
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p "$1" "$2"
 sources=$(CDPATH='' cd -- "$1" && pwd) folder=$(CDPATH='' cd -- "$2" && pwd) processor=$3 libc=$4
@@ -54,6 +55,13 @@ fetch() {
 
 # Debian's gcc for aarch64 calls a function of glibc in its own atomics.
 compiler() {
+  if [ "$libc" = mingw ]; then
+    rm -rf "$root"
+    mkdir -p "$root/usr/include" "$root/usr/lib"
+    printf '%s\n' "-DCMAKE_TOOLCHAIN_FILE=$here/../toolchain/mingw.cmake" "-DHEED_MACHINE_ROOT=$root" \
+      "-DCMAKE_C_FLAGS=-O2 -ffile-prefix-map=$folder=. -ffile-prefix-map=$sources=." >"$folder/cmake.txt"
+    return
+  fi
   cc=$processor-linux-gnu-gcc specs='' flags="-O2 -fPIC -ffile-prefix-map=$folder=. -ffile-prefix-map=$sources=."
   if [ "$libc" = musl ]; then
     case $processor in x86_64) debian=amd64 ;; *) debian=arm64 ;; esac
@@ -96,15 +104,33 @@ by_configure() { # name, folders to make, arguments
   find "$root" -name '*.la' -exec rm -f {} +
 }
 
-build() {
-  autotools="--host=$processor-linux-gnu --enable-static --disable-shared"
-  by_configure zlib . --static
-  # shellcheck disable=SC2086 # one word an argument
-  by_configure sqlite3 . $autotools --disable-tcl --disable-readline --disable-load-extension --disable-threadsafe
+# zlib's makefile for Windows is not in Debian's sources.
+build_zlib() {
+  cd "$sources/zlib"
+  mkdir -p "$folder/build/zlib"
+  for file in *.c; do "$processor-w64-mingw32-gcc" -O2 "-ffile-prefix-map=$sources=." -c "$file" -o "$folder/build/zlib/${file%.c}.o"; done
+  "$processor-w64-mingw32-ar" rcD "$root/usr/lib/libz.a" "$folder/build/zlib"/*.o
+  cp zlib.h zconf.h "$root/usr/include"
+}
+
+build_pictures() {
   by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
   by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DREQUIRE_SIMD=ON
   by_cmake libwebp -DWEBP_BUILD_ANIM_UTILS=OFF -DWEBP_BUILD_CWEBP=OFF -DWEBP_BUILD_DWEBP=OFF -DWEBP_BUILD_EXTRAS=OFF -DWEBP_BUILD_GIF2WEBP=OFF \
     -DWEBP_BUILD_IMG2WEBP=OFF -DWEBP_BUILD_LIBWEBPMUX=OFF -DWEBP_BUILD_VWEBP=OFF -DWEBP_BUILD_WEBPINFO=OFF -DWEBP_BUILD_WEBPMUX=OFF
+}
+
+build() {
+  if [ "$libc" = mingw ]; then
+    build_zlib
+    build_pictures
+    return
+  fi
+  autotools="--host=$processor-linux-gnu --enable-static --disable-shared"
+  by_configure zlib . --static
+  # shellcheck disable=SC2086 # one word an argument
+  by_configure sqlite3 . $autotools --disable-tcl --disable-readline --disable-load-extension --disable-threadsafe
+  build_pictures
   by_cmake tiff -Dtiff-tools=OFF -Dtiff-tests=OFF -Dtiff-contrib=OFF -Dtiff-docs=OFF -Dcxx=OFF -Djbig=OFF -Dlerc=OFF -Dlibdeflate=OFF -DCMath_LIBRARY:STRING=m \
     -Dlzma=OFF -Dwebp=OFF -Dzstd=OFF
   sed -i 's/cmakedefine XML_DTD$/cmakedefine XML_DTD 1/' "$sources/expat/expat/expat_config.h.cmake" # as Debian's patches and configure have it
@@ -121,7 +147,7 @@ build() {
 }
 
 fetch
-stamp="$processor $libc $(cat "$sources/stamp" "$0" "$here/toolchain.cmake" "$here/musl.specs" | sha256sum)"
+stamp="$processor $libc $(cat "$sources/stamp" "$0" "$here/toolchain.cmake" "$here/musl.specs" "$here/../toolchain/mingw.cmake" | sha256sum)"
 [ "$(cat "$folder/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 rm -rf "$folder/build"
 compiler

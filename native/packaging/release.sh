@@ -10,7 +10,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=${HEED_BUILD:-$root/build}
 files=$build/release-files work=$build/release-work
-all='source npm python linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 windows-x86_64'
+all='source npm python python-windows linux-x86_64-static linux-arm64-static linux-x86_64 linux-arm64 windows-x86_64'
 version=$(sed -n 's/^project(heed VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 export HEED_JOBS="${HEED_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
 
@@ -67,18 +67,51 @@ make_npm() {
   npm pack "$work/npm/package" --pack-destination "$files" --silent
 }
 
-# A wheel of this machine's platform. Debian's interpreter has the tools where another one comes first in PATH.
-make_python() {
-  need ninja=ninja-build strip=binutils
+# Debian's interpreter has the tools where another one comes first in PATH.
+find_python() {
   python=
   for each in python3 /usr/bin/python3; do
     [ -n "$python" ] || ! "$each" -c 'import pycparser, setuptools, wheel' 2>/dev/null || python=$each
   done
   [ -n "$python" ] || { say "$part is left out: no python3 with these modules here (Debian: python3-pycparser python3-setuptools python3-wheel)"; exit 4; }
+}
+
+# A wheel of this machine's platform.
+make_python() {
+  need ninja=ninja-build strip=binutils
+  find_python
   (
     cd "$tree/native/python"
     HEED_CMAKE_OPTIONS="-GNinja $launcher" "$python" setup.py -q bdist_wheel -d "$files" -b "$work/wheel"
   )
+}
+
+# A wheel for Windows, with the libraries of pictures inside; its library answers from another program, where Wine is.
+make_python_windows() {
+  need x86_64-w64-mingw32-gcc=gcc-mingw-w64-x86-64 ninja=ninja-build pkg-config=pkgconf nasm=nasm apt-get=apt dpkg-source=dpkg-dev \
+    glslangValidator=glslang-tools spirv-val=spirv-tools
+  [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
+  find_python
+  folder=$work/$part libc=mingw
+  sh "$here/libraries.sh" "$work/sources" "$folder" x86_64 mingw
+  cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
+  grep -E '^(zlib|libpng1.6|libjpeg-turbo|libwebp) ' "$here/libraries.txt" >"$folder/inside.txt"
+  rm -rf "$folder/licences"
+  licences "$folder/licences"
+  cp /usr/share/doc/gcc-mingw-w64-base/copyright "$folder/licences/mingw-w64"
+  options="-GNinja $launcher -DCMAKE_TOOLCHAIN_FILE=$tree/native/toolchain/mingw.cmake -DHEED_MACHINE_ROOT=$folder/root -DHEED_VULKAN=ON -DHEED_WEBP=ON"
+  (
+    cd "$tree/native/python"
+    HEED_CMAKE_OPTIONS=$options HEED_LICENCES=$folder/licences STRIP=x86_64-w64-mingw32-strip \
+      "$python" setup.py -q build -b "$folder/build" bdist_wheel --plat-name win_amd64 -d "$files" -b "$folder/wheel"
+  )
+  wine=$(command -v wine64 /usr/lib/wine/wine64 | head -n 1)
+  [ -n "$wine" ] || { say "$part was not run: no wine64 here (Debian: wine64)"; return 0; }
+  library=$(find "$folder/build" -name 'heed-*.dll' -path '*/heed/lib/*')
+  x86_64-w64-mingw32-gcc -std=c11 -I"$tree/runtime/include" -I"$tree/native/include" "$tree/tests/machines/shared.c" -o "$folder/shared.exe" "$library"
+  cp "$library" "$folder"
+  WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$folder/shared.exe" "$tree/runtime/demo/scene_159.png" star "$tree/runtime/demo/model" \
+    "$tree/tests/vectors/vit/micro_32" "$tree/tests/vectors/vit/small_224"
 }
 
 # -------------------------------------------------------------------------------------------------------------- Linux
@@ -116,13 +149,13 @@ make_linux() { # x86_64 or aarch64, glibc or musl
 # Of the libraries inside: who distributes them has to add these.
 licences() { # folder
   mkdir -p "$1"
-  grep -v '^#' "$here/libraries.txt" | while read -r library _; do
+  while read -r library _; do
     for file in LICENSE LICENSE.md LICENSE.TXT COPYING COPYING-MPL-1.1 COPYING-LGPL-2.1 README.ijg docs/FTL.TXT expat/COPYING; do
       [ ! -f "$work/sources/$library/$file" ] || cp "$work/sources/$library/$file" "$1/$library-${file##*/}"
     done
-  done
+  done <"$folder/inside.txt"
   cp "$folder/inside.txt" "$1/versions"
-  [ "$libc" = glibc ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
+  [ "$libc" != musl ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
 }
 
 # No path of this machine inside, nothing but the C library outside; and it runs, where this machine can.

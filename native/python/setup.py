@@ -62,6 +62,8 @@ class Build(build_py):
             kept = package / "lib" / re.sub(r"(\d+\.\d+)\.\d+(?=$|\.dylib$)", r"\1", made.name)
             shutil.copyfile(made, kept)
             subprocess.run([os.environ.get("STRIP", "strip"), "-x" if mac else "--strip-unneeded", str(kept)], check=True)
+        for folder in filter(None, os.environ.get("HEED_LICENCES", "").split(os.pathsep)):  # of what a library for Windows has inside
+            shutil.copytree(folder, package / "licences" / pathlib.Path(folder).name)
         put_cell(package)
         shutil.copytree(ROOT / "runtime/demo/model", package / "demo", dirs_exist_ok=True)
         shutil.copyfile(ROOT / "runtime/demo/scene_159.png", package / "demo/scene.png")
