@@ -96,16 +96,16 @@ make_python_windows() {
   sh "$here/libraries.sh" "$work/sources" "$folder" x86_64 mingw
   cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
   grep -E '^(zlib|libpng1.6|libjpeg-turbo|libwebp) ' "$here/libraries.txt" >"$folder/inside.txt"
-  rm -rf "$folder/licences"
-  licences "$folder/licences"
-  cp /usr/share/doc/gcc-mingw-w64-base/copyright "$folder/licences/mingw-w64"
+  rm -rf "$folder/libraries"
+  licences "$folder/libraries"
+  cp /usr/share/doc/gcc-mingw-w64-base/copyright "$folder/libraries/mingw-w64"
   options="-GNinja $launcher -DCMAKE_TOOLCHAIN_FILE=$tree/native/toolchain/mingw.cmake -DHEED_MACHINE_ROOT=$folder/root -DHEED_VULKAN=ON -DHEED_WEBP=ON"
   (
     cd "$tree/native/python"
-    HEED_CMAKE_OPTIONS=$options HEED_LICENCES=$folder/licences STRIP=x86_64-w64-mingw32-strip \
+    HEED_CMAKE_OPTIONS=$options HEED_LICENCES=$folder/libraries STRIP=x86_64-w64-mingw32-strip \
       "$python" setup.py -q build -b "$folder/build" bdist_wheel --plat-name win_amd64 -d "$files" -b "$folder/wheel"
   )
-  wine=$(command -v wine64 /usr/lib/wine/wine64 | head -n 1)
+  wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || :)
   [ -n "$wine" ] || { say "$part was not run: no wine64 here (Debian: wine64)"; return 0; }
   library=$(find "$folder/build" -name 'heed-*.dll' -path '*/heed/lib/*')
   x86_64-w64-mingw32-gcc -std=c11 -I"$tree/runtime/include" -I"$tree/native/include" "$tree/tests/machines/shared.c" -o "$folder/shared.exe" "$library"
@@ -194,7 +194,7 @@ make_windows_x86_64() {
   cmake --install "$work/$part" --prefix "$work/$name"
   x86_64-w64-mingw32-gcc -std=c11 -I"$work/$name/include" "$tree/tests/package/consumer.c" -o "$work/$part/consumer.exe" \
     -L"$work/$name/lib" -lheed -lm -lpthread -static
-  wine=$(command -v wine64 /usr/lib/wine/wine64 | head -n 1)
+  wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || :)
   if [ -n "$wine" ]; then
     WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$work/$part/consumer.exe"
   else
