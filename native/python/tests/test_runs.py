@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+from typing import Any
 
 import heed
 import numpy as np
@@ -65,20 +66,83 @@ class Numbers(unittest.TestCase):
                         continue
                     expected = json.loads(out.read_text())["results"][0]
                     seen += 1
-                    run = model.run(path)
+                    # of stages the command keeps the maps of the last layer alone
+                    run = model.run(path, taps=[f"layer.{model.info.layers - 1}.attention.weights"] if model.info.stages else "maps")
                     self.assertEqual(list(run.grid), expected["grid"])
-                    rows = iter(expected["heads"])
-                    for layer in range(model.info.layers):
-                        for head in range(model.info.heads):
-                            row = np.float32(next(rows)["row"])
-                            np.testing.assert_array_equal(run.map(layer, head, expected["query_token"]).row, row)
+                    self.assertEqual(len(expected["heads"]), model.info.heads * (1 if model.info.stages else model.info.layers))
+                    for one in expected["heads"]:
+                        np.testing.assert_array_equal(run.map(one["layer"], one["head"], expected["query_token"]).row, np.float32(one["row"]))
                     if run.logits is not None:
                         np.testing.assert_array_equal(run.logits, np.float32(expected["logits"]))
                         top = [(one["label"], one["probability"]) for one in expected["top"]]
                         self.assertEqual([label for label, _ in run.top(len(top))], [label for label, _ in top])
                         np.testing.assert_allclose([p for _, p in run.top(len(top))], [p for _, p in top], rtol=1e-8)
-                    np.testing.assert_array_equal(run.rollout(expected["query_token"]).row, np.float32(expected["rollout"]))
+                    if not model.info.stages:
+                        np.testing.assert_array_equal(run.rollout(expected["query_token"]).row, np.float32(expected["rollout"]))
         self.assertGreater(seen, 40 // EVERY)
+
+
+class Places(unittest.TestCase):
+    """Models whose layers have grids of their own, and models of videos, beside the command."""
+
+    def json(self, *words: str) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory() as place:
+            out = pathlib.Path(place, "out.json")
+            subprocess.run([PROGRAM, "run", *words, "--json", str(out), "-q", "--backend", "cpu"], check=True, stdout=subprocess.DEVNULL)
+            return dict(json.loads(out.read_text())["results"][0])
+
+    def test_stages(self) -> None:
+        path = str(VECTORS.parent / "preprocess" / "rgb.png")
+        for name in "swin", "swinv2":
+            with heed.open(VECTORS / name, device="cpu") as model:
+                self.assertGreater(model.info.stages, 1)
+                for layer in range(model.info.layers):
+                    expected = self.json(str(VECTORS / name), path, "--layer", str(layer))
+                    run = model.run([path, path], taps=[f"layer.{layer}.attention.weights"])[1]
+                    for one in expected["heads"]:
+                        found = run.map(layer, one["head"], expected["query_token"])
+                        self.assertEqual(list(found.values.shape), expected["grid"])
+                        np.testing.assert_array_equal(found.row, np.float32(one["row"]))
+                run = model.run(path)
+                rows = [run.map(0, head, 7).row for head in range(2)]
+                np.testing.assert_allclose(run.map(0, None, 7).row, np.mean(rows, 0), atol=1e-7)
+                self.assertEqual(run.map(0, 1, 7).image().shape[2], 3)
+                for act in (run.rollout, run.statistics, run.html, lambda: run.save("none.svg")):
+                    with self.assertRaisesRegex(heed.Error, "not of a model of stages"):
+                        act()
+                self.assertEqual(list(run._repr_mimebundle_()), ["text/plain"])
+                with self.assertRaisesRegex(heed.Error, "expected 4 layers of 2 heads"):
+                    run.map(0, 2)
+
+    def test_videos(self) -> None:
+        model = heed.open(VECTORS / "videomae", device="cpu")
+        with tempfile.TemporaryDirectory() as place:
+            for i in range(7):
+                (pathlib.Path(place) / f"{i}.ppm").write_bytes(b"P6 53 37 255\n" + picture(seed=i).tobytes())
+            if PILLOW:
+                from PIL import Image
+
+                for path in list(pathlib.Path(place).iterdir()):
+                    Image.open(path).save(path.with_suffix(".png"))
+                    path.unlink()
+                expected = self.json(str(VECTORS / "videomae"), place, "--layer", "all", "--query", "1,2,3")
+                for video in place, [picture(seed=i) for i in range(7)]:
+                    run = model.run(video)
+                    np.testing.assert_array_equal(run.logits, np.float32(expected["logits"]))
+                    for one in expected["heads"]:
+                        found = run.map(one["layer"], one["head"], (1, 2, 3))
+                        self.assertEqual(found.values.shape, (2, 5, 5))
+                        np.testing.assert_array_equal(found.row, np.float32(one["row"]))
+                    whole = heed.rollout([tap.copy() for tap in run.attention])
+                    np.testing.assert_allclose(run.rollout((1, 2, 3)).row, whole[expected["query_token"]], atol=1e-6)
+        run = model.run(np.stack([picture(seed=i) for i in range(4)]))
+        found = run.map(0, 0, (0, 0, 1))
+        self.assertIn("2 x 5 x 5 patches", repr(found))
+        for act, sentence in ((found.image, "it is of a video"), (run.html, "not of a model of videos"), (lambda: model.run([]), "no frames"),
+                              (lambda: run.map(0, 0, (0, 1)), r"\(time, row, column\) in 2 x 5 x 5"),
+                              (lambda: model.forward(np.zeros((3, 20, 20))), r"expected \[frames, channels, height, width\]")):
+            with self.assertRaisesRegex(heed.Error, sentence):
+                act()
 
 
 class Parts(unittest.TestCase):

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 
 from . import _abi, _arrays, _cell, _save
-from ._library import c, text
+from ._library import c, fail, text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ._run import Run
+    from ._session import Place
 
     Array = npt.NDArray[Any]
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 class Map:
     """One row of attention, or of a rollout, over its picture.
 
-    row: the weights, float32 [tokens]; values: those of the patches, [rows, columns]; prefix: those of the tokens before the patches. query: the
-    token that looks; place: its layer and head, or None of a mean or a rollout; note: where the weight is when the patches have next to none of it,
-    or "".
+    row: the weights, float32 [tokens]; values: those of the patches, [rows, columns], of a video [frames, rows, columns]; prefix: those of the
+    tokens before the patches. query: the token that looks; place: its layer and head, or None of a mean or a rollout; note: where the weight is
+    when the patches have next to none of it, or "".
     """
 
     row: npt.NDArray[np.float32]
@@ -40,13 +41,13 @@ class Map:
     _names: Sequence[str]
     _context: Any
 
-    def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, kind: int = _abi.HEED_ROW_ATTENTION,
+    def __init__(self, run: Run, row: npt.NDArray[np.float32], query: int, where: str, grid: Place, kind: int = _abi.HEED_ROW_ATTENTION,
                  place: tuple[int, int] | None = None):
-        info, (rows, columns) = run.session.model.info, run.grid
+        info = run.session.model.info
         self.row, self.query, self.where, self.name, self.place = row, query, where, run.name, place
         self.prefix = row[:info.prefix_tokens]
-        self.values = row[info.prefix_tokens:].reshape(rows, columns)
-        self.picture, self.region, self.patch, self._run = run.picture, run.region, info.patch, run
+        self.values = row[info.prefix_tokens:].reshape(grid.shape)
+        self.picture, self.region, self.patch, self._run = run.picture, run.region, grid.patch, run
         words = (ctypes.c_char_p * max(1, info.prefix_tokens))(*(name.encode() for name in info.token_names))
         buffer = ctypes.create_string_buffer(512)
         self.note = text(c.heed_map_elsewhere(_arrays.pointer(row), row.size, info.prefix_tokens, words, query, kind, buffer))
@@ -59,15 +60,21 @@ class Map:
         before = len(self.prefix)
         if self.query < before:
             return self._names[self.query]
-        return str(divmod(self.query - before, self.values.shape[1]))
+        return str(tuple(int(one) for one in np.unravel_index(self.query - before, self.values.shape)))
+
+    def _of_a_picture(self) -> None:
+        if self.values.ndim != 2:
+            raise fail("map: not drawn, since it is of a video (found [frames, rows, columns]; heed run MODEL FOLDER draws it)", "UNSUPPORTED")
 
     def overlay(self, colormap: str = "cividis") -> npt.NDArray[np.uint8]:
         """The colours over the patches, RGBA [rows, columns, 4], as heed's figures have them: the scale in times uniform."""
+        self._of_a_picture()
         colours: npt.NDArray[np.uint8] = _save.overlays([[self]], colormap)[0, 0]
         return colours
 
     def under(self) -> npt.NDArray[np.uint8]:
         """The part of the picture that the model saw, RGB [height, width, 3]; without a picture black."""
+        self._of_a_picture()
         rows, columns = self.values.shape
         part = _cell.seen(self._run)
         return np.zeros((rows * self.patch, columns * self.patch, 3), np.uint8) if part is None else part
@@ -85,6 +92,7 @@ class Map:
 
         The package from the index has no cairo: there an SVG has the same colours and words, a PNG is the bare map, and a PDF needs matplotlib.
         """
+        self._of_a_picture()
         _save.save(path, [[self]], colormap, self.name, f"{self.where}, query {self.query_name}")
 
     def plot(self, ax: Any = None, colormap: str = "cividis") -> Any:
@@ -105,8 +113,9 @@ class Map:
         peak = int(np.nanargmax(self.values)) if np.isfinite(self.values).any() else 0
         times = float(self.values.flat[peak]) * self.row.size
         said = f"; {self.note}" if self.note else ""
-        return (f"<heed map {self.where}, query {self.query_name}: {self.values.shape[0]} x {self.values.shape[1]} patches, "
-                f"peak {divmod(peak, self.values.shape[1])} {times:.1f} x uniform{said}>")
+        place = tuple(int(one) for one in np.unravel_index(peak, self.values.shape))
+        return (f"<heed map {self.where}, query {self.query_name}: {' x '.join(map(str, self.values.shape))} patches, "
+                f"peak {place} {times:.1f} x uniform{said}>")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return {"text/plain": repr(self), **_cell.bundle(self, whole=False)}
+        return {"text/plain": repr(self), **({} if self.values.ndim != 2 else _cell.bundle(self, whole=False))}

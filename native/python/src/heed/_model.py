@@ -34,6 +34,8 @@ class Info(NamedTuple):
     token_names: tuple[str, ...]
     rules: str
     assumed: str
+    frames: int  # of a model of videos; 0: of pictures
+    stages: int  # of a model whose layers have grids of their own; 0: all have one
 
 
 def _preprocess_options(given: Mapping[str, Any]) -> _abi.heed_preprocess_options | None:
@@ -72,13 +74,10 @@ class Model(Unpicklable):
         c.heed_model_get_info(self._handle.pointer, ctypes.byref(found))
         if found.kind != _abi.HEED_MODEL_VISION:
             raise fail(f"{path}: not a vision transformer, which this package runs (heed run MODEL runs it)", "UNSUPPORTED")
-        if found.frames:
-            raise fail(f"{path}: a model of videos, which this package does not run (heed run MODEL runs it)", "UNSUPPORTED")
-        if found.stages:
-            raise fail(f"{path}: a model with stages, which this package does not run (heed run MODEL runs it)", "UNSUPPORTED")
         self.info = Info(text(found.family), found.width, found.layers, found.heads, found.image_size, found.patch, found.channels,
                          found.prefix_tokens, found.classes, found.parameters, found.weight_bytes,
-                         tuple(text(found.token_names[i]) for i in range(found.prefix_tokens)), text(found.rules), text(found.assumed))
+                         tuple(text(found.token_names[i]) for i in range(found.prefix_tokens)), text(found.rules), text(found.assumed),
+                         found.frames, found.stages)
         if self.info.assumed:
             log().warning("%s: assumed: %s", path, self.info.assumed)
         self._changed = _preprocess_options(preprocess or {})
@@ -188,11 +187,14 @@ class Model(Unpicklable):
         """Runs the model on a picture, or on a list or an iterable of them; options as of session(), and progress.
 
         A list is one batch and gives a list of runs. An iterable gives an iterator of runs, each of which holds until the next one.
+        A model of videos takes a folder or a list of frames, of which it spreads info.frames evenly over the video, and gives one run.
         """
         self._check()
         progress = options.pop("progress", None)
         if isinstance(image, Iterator):
             return (self.run(one, progress=progress, **options) for one in image)
+        if self.info.frames:
+            return self.forward(self._pixels("video", self._frames(image), options.pop("size", None)), progress=progress, **options)
         several = isinstance(image, (list, tuple))
         pictures = list(image) if several else [image]
         if not pictures:
@@ -205,11 +207,17 @@ class Model(Unpicklable):
         return runs if several else runs[0]
 
     def forward(self, pixel_values: Any, **options: Any) -> Any:
-        """Runs the model on pixel_values [channels, height, width] or [B, ...] that you made; options as of session()."""
+        """Runs the model on pixel_values [channels, height, width] or [B, ...] that you made, of a video [frames, channels, height, width];
+        options as of session()."""
         self._check()
         progress = options.pop("progress", None)
         array = _pictures.tensor(pixel_values)
-        batch, _, height, width = _tensor4(array).shape
+        rank = 4 if self.info.frames else 3
+        if array.ndim not in (rank, rank + 1) or 0 in array.shape:
+            one = "frames, " * bool(self.info.frames) + "channels, height, width]"
+            raise fail(f"pixel_values: wrong shape (found {list(array.shape)}, expected [{one} or [B, {one})")
+        height, width = array.shape[-2:]
+        batch = len(array) if array.ndim > rank else 1
         session = self._session_for(None, {**options, "size": (height, width), "batch": batch})
         return session.forward(array, progress=progress)
 
@@ -246,6 +254,16 @@ class Model(Unpicklable):
                                     steps=steps, curves=curves, flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
         finally:
             self._busy -= 1
+
+    def _frames(self, video: Any) -> list[Any]:
+        """info.frames pictures of a folder or list of them, evenly spread as `heed run` does; one picture stands still."""
+        if isinstance(video, (str, os.PathLike)) and os.path.isdir(video):
+            video = sorted(_pictures.folder(video))
+        there = list(video) if isinstance(video, (list, tuple)) or getattr(video, "ndim", 0) == 4 else [video]
+        if not there:
+            raise fail(f"video: no frames (found none, expected a folder or a list of {self.info.frames} pictures)")
+        last, wanted = len(there) - 1, self.info.frames
+        return [there[i * last // max(wanted - 1, 1)] for i in range(wanted)]
 
     def _pixels(self, what: str, image: Any, size: int | Pair | None) -> npt.NDArray[np.float32]:
         """A picture or a list of them as pixel_values [B, channels, height, width], as the model itself prepares them."""

@@ -6,7 +6,7 @@ import math
 import operator
 import os
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
@@ -74,6 +74,21 @@ class Changes:
         return "Changes()" + "".join(f".{name}({', '.join(map(repr, values))})" for name, values in self._made)
 
 
+class Place(NamedTuple):
+    """Where a layer's tokens lie: those before the patches, then patches by frame, row and column."""
+    heads: int
+    frames: int
+    rows: int
+    columns: int
+    patch: int
+    windows: Any  # heed_layer_info, where attention is by windows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of a map's patches: [rows, columns]; of a video [frames, rows, columns]."""
+        return (self.frames, self.rows, self.columns) if self.frames > 1 else (self.rows, self.columns)
+
+
 def side(size: Any) -> Pair | None:
     """Pixels a side, or (height, width), as a pair."""
     pair = (size, size) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else size
@@ -109,13 +124,15 @@ class _Memory:
 class Session(Unpicklable):
     """A model prepared for pictures of one size; a context manager. One thread uses it at a time.
 
-    grid: rows and columns of patches; batch: pictures a run takes; taps, rows, changes: as model.session had them.
+    grid: rows and columns of patches; of stages, the last one's. batch: pictures a run takes; taps, rows, changes: as model.session had them.
     """
 
     _graph: Handle
     _plan: Handle
     _handle: Handle
     _kept: set[int]
+    batch: int
+    places: list[Place]
     grid: Pair
 
     def __init__(self, model: Model, *, size: int | Pair | None = None, batch: int = 1, taps: str | Sequence[str] = "maps",
@@ -148,7 +165,8 @@ class Session(Unpicklable):
         self._input = c.heed_graph_find(self._graph.pointer, b"pixel_values")
         c.heed_graph_value_info(self._graph.pointer, self._input, ctypes.byref(found))
         self.input_shape = tuple(found.shape.dim[:found.shape.rank])
-        self.grid = (self.input_shape[2] // info.patch, self.input_shape[3] // info.patch)
+        self.places = [self._place(build, layer) for layer in range(info.layers)]
+        self.grid = (self.places[-1].rows, self.places[-1].columns)
         wanted = self._wanted(taps)
         self._kept = {one.id for one in wanted}
         for i in range(1, c.heed_graph_value_count(self._graph.pointer) + 1):
@@ -164,6 +182,15 @@ class Session(Unpicklable):
         if changes:
             self._write_changes(changes)
         model._sessions.add(self)
+
+    def _place(self, build: Any, layer: int) -> Place:
+        """Where the tokens of a layer lie."""
+        info = self.model.info
+        if not info.frames and not info.stages:
+            return Place(info.heads, 1, self.input_shape[2] // info.patch, self.input_shape[3] // info.patch, info.patch, None)
+        found = _abi.heed_layer_info()
+        call("heed_model_layer", self.model._handle.pointer, ctypes.byref(build), layer, ctypes.byref(found))
+        return Place(found.heads, found.frames, found.rows, found.columns, found.patch, found if found.window else None)
 
     def _wanted(self, taps: str | Sequence[str]) -> list[Any]:
         """The values of the graph that `taps` names."""
@@ -222,15 +249,14 @@ class Session(Unpicklable):
             array = self._copied(value, shape, dtype, index)
             array.flags.writeable = False
             return array
-        count = math.prod(shape) // (1 if index is None else shape[0])
-        start = (address.value or 0) + (0 if index is None else index * count * np.dtype(dtype).itemsize)
-        memory = _Memory(self, start, shape if index is None else shape[1:], dtype)
+        start = (address.value or 0) + (index or 0) * math.prod(shape) * np.dtype(dtype).itemsize
+        memory = _Memory(self, start, shape, dtype)
         self._views.add(memory)
         return np.asarray(memory)
 
     def _copied(self, value: Any, shape: tuple[int, ...], dtype: Any, index: int | None) -> Array:
-        array = np.empty(shape if index is None else shape[1:], dtype)
-        call("heed_session_read", self._handle.pointer, value, 0 if index is None else index * array.size, array.size, array.ctypes.data)
+        array = np.empty(shape, dtype)
+        call("heed_session_read", self._handle.pointer, value, (index or 0) * array.size, array.size, array.ctypes.data)
         return array
 
     def run(self, image: Any, *, progress: Progress | None = None) -> Any:
@@ -260,9 +286,10 @@ class Session(Unpicklable):
         return runs if several else runs[0]
 
     def forward(self, pixel_values: Any, *, progress: Progress | None = None) -> Any:
-        """Runs the model on tensors that you made: [channels, height, width], or [B, ...] with B = batch. Returns a Run, or a list of them."""
+        """Runs the model on tensors that you made: [channels, height, width], of a video [frames, channels, height, width], or [B, ...] with
+        B = batch. Returns a Run, or a list of them."""
         array = _pictures.tensor(pixel_values)
-        single = array.ndim == 3
+        single = array.ndim == len(self.input_shape) - 1
         self._ready(1 if single else len(array) if array.ndim else 0)
         if (array[None] if single else array).shape[1:] != self.input_shape[1:]:
             raise fail(f"pixel_values: wrong shape (found {list(array.shape)}, expected {list(self.input_shape)})")
