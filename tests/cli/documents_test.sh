@@ -27,7 +27,8 @@ put_names() { # document, command
   esac
   (
     cd "$here" || exit
-    mkdir -p photos path/to
+    mkdir -p photos path/to frames
+    for frame in 1 2 3 4; do cp "$vectors/preprocess/rgb.png" frames/$frame.png; done
     for photo in photo.jpg photos/one.jpg photos/two.jpg a.jpg other.jpg; do cp "$vectors/image/sampling_1.jpg" $photo; done
     cp "$vectors/preprocess/rgb.png" b.png
     cp "$sequence/captioner/expect.safetensors" input.safetensors
@@ -35,6 +36,7 @@ put_names() { # document, command
     ln -s "$root/runtime/demo/model" path/to/vit-base-patch16-224
     ln -s "$root/runtime/demo/model" f16
     ln -s "$vectors/vit/clip_text" CLIP
+    ln -s "$vectors/vit/videomae" VIDEOMAE
     ln -s "$sequence/transformer" ENCODER_DECODER
     case $2 in *" IN.safetensors"*) heed run MODEL photo.jpg --save IN.safetensors --quiet >/dev/null ;; esac
     case $2 in *demo8*--s[ce]*) heed convert -o demo8 --weights int8-float ;; esac

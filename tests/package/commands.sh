@@ -70,7 +70,7 @@ dev() { # words of ./dev
       --*) grep -qF -e "$word" "$work/help" tests/bench/peers.mjs || wrong "unknown option (found $word)" ;;
       in:*) grep -qwF -e "$word" "$work/help" || wrong "unknown place (found $word)" ;;
       [a-z]*:*) ;;
-      *) of_reader "$word" || grep -qF -e "$part $word" "$work/help" || wrong "unknown part (found $word)" ;;
+      *) [ "$verb" = release ] && sed -n 's/^all=//p' native/packaging/release.sh | grep -qwF -e "$word" || of_reader "$word" || grep -qF -e "$part $word" "$work/help" || wrong "unknown part (found $word)" ;;
     esac
     case $word in --quantised) value='' ;; --*) value=${word#--}: ;; *) value='' ;; esac
   done

@@ -1,5 +1,5 @@
 /* What the config of a family with stages says of them, as transformers' SwinConfig has it. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -37,10 +37,15 @@ heed_status heed_config_stages(heed_config *config, const heed_fields *fields) {
 
 void heed_config_named_windows(heed_config *config, const char *architecture) {
   const char *at = strstr(architecture, "window");
-  unsigned side = 0, before = 0;
-  if (!at || sscanf(at, "window%4u", &side) != 1 || !side) return;
-  if (sscanf(at, "window%4uto%4u", &before, &side) == 2) /* the last stage has half of it */
-    for (uint32_t i = 0; i < 4; i++)
-      config->trained_windows[config->trained_windows_count++] = i < 3 ? before : before / 2;
-  config->stage_window = (heed_config_value){side, "architecture", false};
+  char *end = NULL;
+  const unsigned long first = at ? strtoul(at + strlen("window"), &end, 10) : 0;
+  if (!first || first >= HEED_CONFIG_MAX) return;
+  const unsigned long later = strncmp(end, "to", 2) == 0 ? strtoul(end + 2, NULL, 10) : 0;
+  if (later >= HEED_CONFIG_MAX) return;
+  for (uint32_t i = 0; later && i < 4;
+       i++) /* trained with `first`; the last stage has half of it */
+    config->trained_windows[config->trained_windows_count++] =
+        (uint32_t)(i < 3 ? first : first / 2);
+  config->stage_window =
+      (heed_config_value){(uint32_t)(later ? later : first), "architecture", false};
 }
