@@ -162,6 +162,7 @@ static void start(machine *m, heed_pickle_heap *heap) {
   m->height = nondet_u32();
   m->memo_count = nondet_u32();
   m->mark_count = nondet_u32();
+  for (uint32_t i = 0; i <= DEEPEST; i++) m->marks[i] = nondet_u32();
   m->has_protocol = nondet_bool();
   m->stopped = false;
   assume(m->mark_count <= DEEPEST && m->memo_count <= MAX_MEMO && machine_rules(m));
