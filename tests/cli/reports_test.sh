@@ -185,6 +185,13 @@ expect_stdout_contains 'windows put where they lie'
 heed run "$reports/onnx_swin/windows_as_grid.onnx" "$reports/picture.png" --hints stage=2 --backend cpu
 expect_exit 3
 expect_stderr_contains 'unknown stage (found 2, expected at most 1'
+for change in '--ablate 0.0' '--drop 3,3'; do
+  # shellcheck disable=SC2086 # an option and its value
+  heed run "$reports/onnx_swin/swin_like.onnx" "$reports/picture.png" $change --json out.json --backend cpu
+  expect_exit 3
+  expect_stderr_contains 'attention over windows or merged keys takes no changes (expected attention to all patches in each layer)'
+  [ ! -e "$here/out.json" ] || fail "$change: out.json is there"
+done
 test_end
 runs onnx_attention_outputs "$reports/onnx_attention_outputs/model.onnx" "$reports/picture.png" "$reports/onnx_attention_outputs/expected.safetensors" 2e-5
 test_end
