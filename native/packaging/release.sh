@@ -155,7 +155,6 @@ licences() { # folder
     done
   done <"$folder/inside.txt"
   cp "$folder/inside.txt" "$1/versions"
-  [ "$libc" != musl ] || echo 'musl is under the MIT licence: https://git.musl-libc.org/cgit/musl/tree/COPYRIGHT' >"$1/musl"
 }
 
 # No path of this machine inside, nothing but the C library outside; and it runs, where this machine can.

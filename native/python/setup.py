@@ -68,6 +68,7 @@ class Build(build_py):
         shutil.copytree(ROOT / "runtime/demo/model", package / "demo", dirs_exist_ok=True)
         shutil.copyfile(ROOT / "runtime/demo/scene_159.png", package / "demo/scene.png")
         shutil.copyfile(ROOT / "LICENSE", package / "LICENSE")
+        shutil.copyfile(ROOT / "runtime/package/notices.txt", package / "notices.txt")
         subprocess.run([sys.executable, str(HERE / "make_abi.py"), str(package / "_abi.py"), str(ROOT / "runtime/include"),
                         str(ROOT / "native/include")], check=True)
 

@@ -37,7 +37,7 @@ if(TARGET heed_native) # targets of their own: only who links this one needs lib
 endif()
 install(DIRECTORY runtime/include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN *.h)
 include(runtime/package/sbom.cmake)
-install(FILES LICENSE ${PROJECT_BINARY_DIR}/heed.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
+install(FILES LICENSE runtime/package/notices.txt ${PROJECT_BINARY_DIR}/heed.spdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
 if(TARGET heed-cli)
   install(TARGETS heed-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   if(TARGET heed_page)

@@ -9,7 +9,7 @@ import { filesIn } from './plain.js'
 
 /* The demo model's weights are kept deflated: the service worker inflates them. */
 const leftOut =
-  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|package\.json|policy\.txt|service_worker\.js)$/
+  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|notices\.txt|heed\.spdx\.json|package\.json|policy\.txt|service_worker\.js)$/
 
 /**
  * Whether a file is of a language alone: its pages and its texts.
