@@ -111,6 +111,9 @@ class Places(unittest.TestCase):
                     with self.assertRaisesRegex(heed.Error, "not of a model of stages"):
                         act()
                 self.assertEqual(list(run._repr_mimebundle_()), ["text/plain"])
+                for layer in range(model.info.layers):  # rows again from queries and keys would be of a window
+                    with self.assertRaisesRegex(heed.Error, "attends by windows"):
+                        model.run(path, taps="rows").map(layer, 0, 1)
                 with self.assertRaisesRegex(heed.Error, "expected 4 layers of 2 heads"):
                     run.map(0, 2)
 
@@ -135,6 +138,13 @@ class Places(unittest.TestCase):
                         np.testing.assert_array_equal(found.row, np.float32(one["row"]))
                     whole = heed.rollout([tap.copy() for tap in run.attention])
                     np.testing.assert_allclose(run.rollout((1, 2, 3)).row, whole[expected["query_token"]], atol=1e-6)
+        with self.assertLogs("heed", "WARNING") as said:
+            model.run([picture()])
+        self.assertIn("4 frames of 1", said.output[0])
+        with self.assertRaisesRegex(heed.Error, "changes: not of a model of videos"):
+            model.run([picture()] * 4, changes=heed.Changes().drop(0))
+        with self.assertRaisesRegex(heed.Error, "session.run: not of a model of videos"):
+            model.session().run(picture())
         run = model.run(np.stack([picture(seed=i) for i in range(4)]))
         found = run.map(0, 0, (0, 0, 1))
         self.assertIn("2 x 5 x 5 patches", repr(found))

@@ -263,6 +263,8 @@ class Model(Unpicklable):
         if not there:
             raise fail(f"video: no frames (found none, expected a folder or a list of {self.info.frames} pictures)")
         last, wanted = len(there) - 1, self.info.frames
+        if last + 1 != wanted:
+            log().warning("video: %d frames of %d, evenly spread", wanted, last + 1)
         return [there[i * last // max(wanted - 1, 1)] for i in range(wanted)]
 
     def _pixels(self, what: str, image: Any, size: int | Pair | None) -> npt.NDArray[np.float32]:

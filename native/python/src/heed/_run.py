@@ -231,6 +231,8 @@ class Run(Unpicklable):
                 return self._windows(view, place, head, queries)
             found: Floats = view[head][places] if head is not None else view[:, places].mean(0, dtype=np.float64).astype(np.float32)
             return found
+        if session.places[layer].windows is not None:
+            raise fail(f"map: not kept by this session (found taps={session.taps!r}, expected taps=\"maps\": layer {layer} attends by windows)")
         values = np.empty((len(queries), info.prefix_tokens + math.prod(session.places[layer].shape)), np.float32)
         numbers = (ctypes.c_uint32 * len(queries))(*queries)
         how = desc(_abi.heed_attention_map_desc, batch=self._index, head=head or 0, head_mean=head is None, rows=numbers, row_count=len(queries))

@@ -131,7 +131,9 @@ class Session(Unpicklable):
     _plan: Handle
     _handle: Handle
     _kept: set[int]
+    _generation: int
     batch: int
+    rows: list[int] | None
     places: list[Place]
     grid: Pair
 
@@ -142,6 +144,8 @@ class Session(Unpicklable):
         self.model, self.taps, self.changes = model, taps, changes
         if changes is not None and not isinstance(changes, Changes):
             raise fail(f"changes: not valid (found {type(changes).__name__}, expected heed.Changes)")
+        if changes and model.info.frames:
+            raise fail("changes: not of a model of videos (expected one of pictures)", "UNSUPPORTED")
         self.rows = None if rows is None else numbers(rows)
         if isinstance(temperature, bool) or not isinstance(temperature, (int, float)):
             raise fail(f"temperature: not valid (found {temperature!r}, expected a number)")
@@ -266,6 +270,8 @@ class Session(Unpicklable):
         Floats are taken as they are, in the unit of mean and std: 0 to 1 for most models. A Pillow image is not turned by its EXIF orientation.
         Ctrl-C ends a run after its layer. Raises heed.Error.
         """
+        if self.model.info.frames:
+            raise fail("session.run: not of a model of videos (expected model.run(frames), or session.forward of a tensor)", "UNSUPPORTED")
         several = isinstance(image, (list, tuple))
         pictures = list(image) if several else [image]
         self._ready(len(pictures))
