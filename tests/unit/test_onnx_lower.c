@@ -299,12 +299,13 @@ static void check_same(test_message *graph) {
 /* Entries by tuples of indices, beside what spells the same. */
 static void test_tuples(void **state) {
   (void)state;
-  static const uint32_t pair[] = {2, 2}, column[] = {2, 1}, one[] = {1, 1}, row[] = {1, 3};
+  static const uint32_t pair[] = {2, 2}, column[] = {2, 1}, one[] = {1, 1}, row[] = {1, 3},
+                        none[] = {0, 1}, empty[] = {0, 3};
   static const int64_t places[] = {0, 2, 1, -3}, rows[] = {-1, 0}, flat[] = {2, 3}, first[] = {0},
                        long_list[] = {6}, last[] = {2, 0};
   static const float update[] = {7, 8, 9};
   test_message some = {0}, known = {0}, batch = {0}, set = {0}, add = {0}, items = {0}, join = {0},
-               of = {0}, sum = {0}, under = {0};
+               of = {0}, sum = {0}, under = {0}, nothing = {0};
   test_put_raw(&some, "p", 7, 2, pair, places, sizeof places);
   test_put_small(&some, "f", 7, 2, flat, sizeof flat);
   test_put_small(&some, "l", 7, 1, long_list, sizeof long_list);
@@ -333,6 +334,11 @@ static void test_tuples(void **state) {
   test_put_integer(&join, "axis", 0);
   test_put_node(&set, "Concat", "both", "a,u", "z", &join);
   check_same(&set);
+  test_put_raw(&nothing, "r", 7, 2, none, rows, 0);
+  test_put_raw(&nothing, "u", 1, 2, empty, update, 0);
+  test_put_node(&nothing, "ScatterND", "put", "x,r,u", "y", NULL);
+  test_put_node(&nothing, "Identity", "same", "x", "z", NULL);
+  check_same(&nothing);
   test_put_raw(&add, "r", 7, 2, one, first, sizeof first);
   test_put_raw(&add, "u", 1, 2, row, update, sizeof update);
   test_put_raw(&add, "n", 1, 2, row, (const float[]){0, 0, 0}, sizeof update);

@@ -122,10 +122,15 @@ static void lower_scatter(heed_lower *l, int kind) {
   if (l->status != HEED_OK || !read_tuples(l, x, &to)) return;
   const bool joined = joins(how, &function, &none);
   memcpy(dims, to.entries->dims, sizeof dims);
+  const uint64_t each = dims[0] ? heed_lower_size(x) / dims[0] : 0;
   dims[0] = to.at->count;
   if (heed_lower_type(l, 0) != heed_lower_type(l, 2) ||
-      heed_lower_size(updates) != to.at->count * (heed_lower_size(x) / to.entries->dims[0])) {
+      heed_lower_size(updates) != to.at->count * each) {
     refuse(l, HEED_INVALID_FILE, "its updates do not fit its indices");
+    return;
+  }
+  if (!to.at->count) {
+    heed_lower_bind(l, 0, x, 0);
     return;
   }
   heed_onnx_array *places = places_of(l, &to, joined);
