@@ -33,6 +33,13 @@ P
 fi
 test_end
 
+test_begin sides_that_no_patch_divides
+safetensors "$here/uneven.safetensors" '{"pixel_values":{"dtype":"F32","shape":[1,3,41,47],"data_offsets":[0,23124]}}' 23124
+heed eval "$model" uneven.safetensors -o none.safetensors --backend cpu --quiet
+expect_exit 2
+expect_one_sentence eval "sides are not multiples of the patch (found height 41, width 47, expected multiples of 4 pixels)"
+test_end
+
 test_begin windows_as_tensors
 heed eval "$model" "$model/io.safetensors" -o out.safetensors --backend cpu --quiet
 expect_exit 0

@@ -205,10 +205,15 @@ static void test_families(void **state) {
     assert_ok(heed_vulkan_backend_create(shared.context, &desc, &shared.backend, &error));
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
       for (int run = 0; run < 2; run++)
-        /* SwinV2 multiplies cosines, and so what fp16 rounds of them, by up to 100. */
-        if (test_takes() && !(half && strncmp(families[i].folder, "swinv2", 6) == 0))
+        if (test_takes()) {
+          /* SwinV2 multiplies cosines, and so what fp16 rounds of them, by up to 100: 5.2e-3. */
+          const bool cosines = strncmp(families[i].folder, "swinv2", 6) == 0;
           check_family(&shared, families[i].folder, families[i].config,
-                       run ? families[i].second : "io.safetensors", half ? half_bound : 1e-4);
+                       run ? families[i].second : "io.safetensors",
+                       !half     ? 1e-4
+                       : cosines ? 2 * half_bound
+                                 : half_bound);
+        }
     heed_backend_destroy(shared.backend);
     heed_context_destroy(shared.context);
   }

@@ -83,10 +83,18 @@ static heed_status choose_grid(heed_vit_builder *b, heed_error *error) {
   return HEED_OK;
 }
 
-/* What windows that shift have no use for yet. */
+/* What windows that shift have no use for yet, and pixels that no whole patch has: the published
+ * code fills them up to one. */
 static heed_status check_stages(const heed_vit_builder *b, heed_error *error) {
   const char *asked = b->desc.intervene ? "changes of the attention" : b->desc.rows ? "rows" : NULL;
-  if (!b->model->dims.stages || !asked) return HEED_OK;
+  const uint32_t patch = b->model->dims.patch;
+  if (!b->model->dims.stages) return HEED_OK;
+  if (b->desc.height % patch || b->desc.width % patch)
+    return heed_fail(error, HEED_INVALID_ARGUMENT,
+                     "build: sides are not multiples of the patch (found height %u, width %u, "
+                     "expected multiples of %u pixels)",
+                     b->desc.height, b->desc.width, patch);
+  if (!asked) return HEED_OK;
   return heed_fail(error, HEED_UNSUPPORTED,
                    "build: %s of a model with stages are not supported (found %u stages)", asked,
                    b->model->dims.stages);
