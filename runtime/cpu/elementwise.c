@@ -50,6 +50,8 @@ static inline f32xN cut(f32xN a, float least, float most) {
   return f32_select_less(high, y, high, y);
 }
 
+/* 0 has its sign, too. */
+static inline f32xN negative(f32xN a) { return f32_mul(a, f32_set1(-1.0f)); }
 static inline f32xN less_equal(f32xN a, f32xN b) {
   return f32_select_less(b, a, zero(), f32_mul(f32_is_number(a), f32_is_number(b)));
 }
@@ -58,14 +60,14 @@ static inline f32xN not_zero(f32xN a) { return f32_sub(one(), f32_is_zero(a)); }
 /* What each kind makes of vectors a, b and c by the desc d. */
 #define KINDS(X)                                                                               \
   X(IDENTITY, a)                                                                               \
-  X(NEGATE, f32_mul(a, f32_set1(-1.0f)))                                                       \
+  X(NEGATE, negative(a))                                                                       \
   X(ABSOLUTE, f32_abs(a))                                                                      \
   X(RECIPROCAL, f32_div(one(), a))                                                             \
   X(SQUARE_ROOT, f32_sqrt(a))                                                                  \
   X(EXP, exponential(a))                                                                       \
   X(ERF, f32_erf(a))                                                                           \
   X(FLOOR, floor_of(a))                                                                        \
-  X(CEIL, f32_sub(zero(), floor_of(f32_sub(zero(), a))))                                       \
+  X(CEIL, negative(floor_of(negative(a))))                                                     \
   X(ROUND, whole(a))                                                                           \
   X(SIGN, f32_select_less(a, zero(), f32_set1(-1.0f), f32_select_less(zero(), a, one(), a)))   \
   X(NOT, f32_is_zero(a))                                                                       \

@@ -64,7 +64,7 @@ static double bent(int kind, double x, double alpha, double beta) {
     case LEAKY_RELU: return x < 0 ? alpha * x : x;
     case ELU: return x < 0 ? alpha * expm1(x) : x;
     case SELU: return x > 0 ? beta * x : beta * (alpha * expm1(x));
-    case CELU: return (x > 0 ? x : 0) + (x < 0 ? alpha * expm1(x / alpha) : 0);
+    case CELU: return x < 0 ? alpha * expm1(x / alpha) : x;
     case HARD_SIGMOID: return clamp01(alpha * x + beta);
     case HARD_SWISH: return x * clamp01(x / 6 + 0.5);
     case THRESHOLDED_RELU: return x > alpha ? x : 0;
@@ -288,6 +288,9 @@ static heed_status combine(heed_onnx_call *call, const heed_onnx_array *a, const
   heed_onnx_array shape;
   heed_onnx_walk walk;
   HEED_TRY(heed_onnx_broadcast(call, a, b, &shape));
+  if (kind == PRELU &&
+      (shape.rank != a->rank || heed_onnx_extent(&shape, 0, shape.rank) != a->count))
+    return heed_onnx_refuse(call, HEED_INVALID_FILE, "its slope is larger than its input");
   HEED_TRY(heed_onnx_make(call, type, shape.rank, shape.dims, result));
   heed_onnx_array *y = *result;
   heed_onnx_walk_start(&walk, y);
@@ -401,10 +404,12 @@ static heed_status run_clip(heed_onnx_call *call) {
                most = high ? heed_onnx_number(high, 0) : heed_onnx_float(call, "max", HUGE_VAL);
   HEED_TRY(heed_onnx_output_like(call, 0, x));
   for (uint64_t i = 0; i < x->count; i++) {
-    const double value = heed_onnx_number(x, i);
+    double value = heed_onnx_number(x, i); /* min(max(x, least), most), each with NaN as NaN */
     call->out[0]->data[i] = x->data[i];
-    if (value < least || isnan(least)) heed_onnx_set(call->out[0], i, least);
-    if (value > most || most < least || isnan(most)) heed_onnx_set(call->out[0], i, most);
+    if (isnan(value)) continue;
+    if (value < least || isnan(least)) value = least;
+    if (value > most || isnan(most)) value = most;
+    heed_onnx_set(call->out[0], i, isnan(least) ? least : value);
   }
   return HEED_OK;
 }

@@ -30,8 +30,6 @@ heed_status heed_onnx_read_pool(heed_onnx_call *call, uint32_t rank, const uint6
                                   heed_onnx_integer(call, "ceil_mode", 0) != 0, w));
   for (uint32_t i = 0; i < w->axes; i++) {
     const uint64_t extent = (w->kernel[i] - 1) * w->dilation[i] + 1;
-    if (w->out[i] == 0)
-      return heed_onnx_refuse(call, HEED_INVALID_FILE, "its kernel is larger than its image");
     if (w->before[i] >= extent || w->after[i] >= extent)
       return heed_onnx_refuse(call, HEED_INVALID_FILE,
                               "its padding is not smaller than its kernel (found %llu and %llu, "

@@ -1,5 +1,7 @@
 /* Matrix products and convolutions. See evaluate.h. Sums run in double, in order; those of whole
  * numbers are exact, but for their type's range. */
+#include <math.h>
+
 #include <string.h>
 
 #include "base/status.h"
@@ -197,8 +199,25 @@ static heed_status run_gemm(heed_onnx_call *call) {
 /* -------------------------------------------------------------------------------- convolutions */
 
 /* The sum of one output element: `base` is where its group's channels begin in x. */
+/* What the zeros around the image give: 0, or NaN where a weight on them is none. */
+static double sum_of_padding(const array *w, const heed_onnx_reach *reach, uint32_t axes,
+                             uint64_t filter, double wz) {
+  const uint64_t taps = heed_onnx_extent(w, 2, axes), count = w->dims[1] * taps;
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t tap = i % taps;
+    bool inside = true;
+    for (uint32_t k = axes; k-- > 0; tap /= w->dims[2 + k]) {
+      const uint64_t at = tap % w->dims[2 + k];
+      inside &= at >= reach->first[k] && at - reach->first[k] < reach->count[k];
+    }
+    if (!inside && !isfinite(heed_onnx_number(w, filter * count + i) - wz)) return (double)NAN;
+  }
+  return 0;
+}
+
 static double convolve(const array *x, const array *w, const heed_onnx_windows *v,
-                       const uint64_t *at, uint64_t base, uint64_t filter, double xz, double wz) {
+                       const uint64_t *at, uint64_t base, uint64_t filter, double xz, double wz,
+                       bool finite) {
   const uint64_t plane = heed_onnx_extent(x, 2, v->axes), taps = heed_onnx_extent(w, 2, v->axes);
   heed_onnx_reach reach;
   double sum = 0;
@@ -210,6 +229,7 @@ static double convolve(const array *x, const array *w, const heed_onnx_windows *
       sum += (heed_onnx_number(x, base + c * plane + from) - xz) *
              (heed_onnx_number(w, (filter * w->dims[1] + c) * taps + tap) - wz);
     }
+  if (!finite && reach.elements < taps) sum += sum_of_padding(w, &reach, v->axes, filter, wz);
   return sum;
 }
 
@@ -236,6 +256,8 @@ static heed_status run_conv(heed_onnx_call *call) {
   HEED_TRY(heed_onnx_output(call, 0, integer ? HEED_ONNX_INT32 : x->type, x->rank, dims));
   const uint64_t plane = heed_onnx_extent(x, 2, v.axes), each = w->dims[0] / (uint64_t)groups;
   const double xz = integer && third ? heed_onnx_number(third, 0) : 0;
+  bool finite = true;
+  for (uint64_t i = 0; finite && i < w->count; i++) finite = isfinite(heed_onnx_number(w, i));
   heed_onnx_walk walk;
   heed_onnx_walk_start(&walk, call->out[0]);
   for (uint64_t i = 0; i < call->out[0]->count; i++, heed_onnx_walk_next(&walk)) {
@@ -243,7 +265,7 @@ static heed_status run_conv(heed_onnx_call *call) {
                    base = (walk.index[0] * x->dims[1] + group * w->dims[1]) * plane;
     const double wz = fourth ? heed_onnx_number(fourth, fourth->count == 1 ? 0 : filter) : 0;
     heed_onnx_set(call->out[0], i,
-                  convolve(x, w, &v, walk.index + 2, base, filter, xz, wz) +
+                  convolve(x, w, &v, walk.index + 2, base, filter, xz, wz, finite) +
                       (bias ? heed_onnx_number(bias, filter) : 0));
   }
   return HEED_OK;

@@ -225,7 +225,8 @@ static bool is_better(const heed_onnx_array *x, uint64_t a, uint64_t b, bool lea
     return comes_first(x, p, q, least) || (last && p == q);
   }
   const double p = x->data[a].f, q = x->data[b].f;
-  return (least ? p < q : p > q) || (last && p == q) || (isnan(p) && !isnan(q));
+  const bool equal = p == q || (isnan(p) && isnan(q));
+  return (least ? p < q : p > q) || (last && equal) || (isnan(p) && !isnan(q));
 }
 
 /* ArgMax (0) and ArgMin (1). */

@@ -46,8 +46,9 @@ heed_status heed_onnx_read_windows(heed_onnx_call *call, uint32_t axes, const ui
       w->after[i] = total - w->before[i];
     }
     const uint64_t whole = size[i] + w->before[i] + w->after[i];
-    if (whole >= extent)
-      w->out[i] = count_windows(whole - extent, w->stride[i], size[i] + w->before[i], ceil);
+    if (whole < extent)
+      return heed_onnx_refuse(call, HEED_INVALID_FILE, "its kernel is larger than its image");
+    w->out[i] = count_windows(whole - extent, w->stride[i], size[i] + w->before[i], ceil);
   }
   return HEED_OK;
 }

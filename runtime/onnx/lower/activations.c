@@ -85,7 +85,7 @@ static void lower_sloped(heed_lower *l, int kind) {
         *below = heed_lower_binary(l, HEED_LOWER_LESS, x, heed_lower_number(l, 0)),
         *y = heed_lower_select(l, below, product(l, x, slope), x);
   (void)kind;
-  if (y && heed_lower_size(y) != heed_lower_size(x)) {
+  if (y && (y->rank != x->rank || heed_lower_size(y) != heed_lower_size(x))) {
     heed_lower_refuse(l, HEED_INVALID_FILE, "its slope is larger than its input");
     return;
   }

@@ -1,5 +1,6 @@
 /* Expressions of arithmetic. Factors go outward, constants into the op before them, and chains that
  * spell an activation or a norm become it (norm.c). See lower.h. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -104,13 +105,26 @@ static value *with_constant(heed_lower *l, heed_lower_function function, value *
 
 static double invert(double x, double by) { return by / x; }
 
-static value *divide(heed_lower *l, value *a, value *b, bool keeps) {
+/* Whether to multiply by the inverse is as good: not where floats hold it with fewer digits, or not
+ * at all. */
+static bool can_invert(heed_lower *l, value *constant) {
+  const heed_onnx_array *array = heed_lower_elements(l, constant);
+  bool can = array != NULL;
+  for (uint64_t i = 0; can && i < array->count; i++) {
+    const double size = fabs(heed_onnx_number(array, i));
+    can = !isfinite(size) || size == 0 || (size >= (double)FLT_MIN && 1 / size >= (double)FLT_MIN);
+  }
+  return can;
+}
+
+/* keeps, turns: whether the result has the shape of a, of b. */
+static value *divide(heed_lower *l, value *a, value *b, bool keeps, bool turns) {
   double number;
-  if (heed_lower_is(b, HEED_LOWER_CONSTANT)) {
+  if (heed_lower_is(b, HEED_LOWER_CONSTANT) && can_invert(l, b)) {
     if (keeps && heed_lower_is_number(l, b, &number)) return heed_lower_scale(l, a, 1 / number);
     return heed_lower_binary(l, HEED_LOWER_MULTIPLY, a, heed_lower_map(l, b, invert, 1));
   }
-  if (heed_lower_is_number(l, a, &number) && number == 1)
+  if (turns && heed_lower_is_number(l, a, &number) && number == 1)
     return heed_lower_unary(l, HEED_LOWER_RECIPROCAL, b);
   return heed_lower_as_norm(l, a, b);
 }
@@ -157,8 +171,9 @@ value *heed_lower_binary(heed_lower *l, heed_lower_function function, value *a, 
   if (turns && heed_lower_is(b, HEED_LOWER_CONSTANT))
     made = with_constant(l, function, a, b, rank, dims);
   if (!made && function == HEED_LOWER_MULTIPLY) made = multiply(l, a, b);
-  if (!made && function == HEED_LOWER_DIVIDE) made = divide(l, a, b, keeps_shape(a, rank, dims));
-  if (!made && function == HEED_LOWER_POWER) made = power(l, a, b);
+  if (!made && function == HEED_LOWER_DIVIDE)
+    made = divide(l, a, b, keeps_shape(a, rank, dims), keeps_shape(b, rank, dims));
+  if (!made && function == HEED_LOWER_POWER && keeps_shape(a, rank, dims)) made = power(l, a, b);
   if (made || l->status != HEED_OK) return made;
   made = heed_lower_new(l, HEED_LOWER_BINARY, rank, dims, (value *[]){a, b}, 2);
   if (made) made->function = (int)function;
