@@ -8,27 +8,39 @@
 #include "support/test_context.h"
 #include "support/weights.h"
 
-/* Of files that never have a config. */
+/* Of files that never have a config: those whose folder is not called by their family. */
 static const struct {
   const char *folder;
   const heed_family *family;
-} bare[] = {{"dinov2_original", &heed_family_dinov2_original},
-            {"dinov2_original_giant", &heed_family_dinov2_original},
-            {"dinov2_original_registers", &heed_family_dinov2_original_registers},
-            {"dinov3_original", &heed_family_dinov3_original},
-            {"dinov3_original_gated", &heed_family_dinov3_original},
-            {"dinov3_timm_gated", &heed_family_dinov3_original},
+} bare[] = {{"dinov3_timm_gated", &heed_family_dinov3_original},
             {"eupe", &heed_family_dinov3_original},
-            {"eva02_original", &heed_family_eva02},
-            {"ijepa_bare", &heed_family_ijepa},
-            {"open_clip_openai", &heed_family_open_clip},
-            {"siglip2_tower", &heed_family_siglip2},
-            {"torchvision", &heed_family_torchvision},
-            {"own_heads", &heed_family_own},
-            {"own_slices", &heed_family_own},
             {"deit3_original", &heed_family_timm},
-            {"beit_original", &heed_family_timm},
-            {"swinv2_timm", &heed_family_swinv2_timm}};
+            {"beit_original", &heed_family_timm}};
+
+static const struct {
+  const char *name;
+  const heed_family *family;
+} families[] = {
+#define HEED_FAMILY(name) {#name, &heed_family_##name},
+#include "model/families/family_list.h"
+#undef HEED_FAMILY
+};
+
+/* The family that a folder is called by, the longest name that fits; NULL: by none. */
+static const heed_family *family_of_folder(const char *folder) {
+  const heed_family *found = NULL;
+  size_t longest = 0;
+  for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+    if (strcmp(bare[i].folder, folder) == 0) return bare[i].family;
+  for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+    const size_t length = strlen(families[i].name);
+    if (length <= longest || strncmp(folder, families[i].name, length) != 0) continue;
+    if (folder[length] != '\0' && folder[length] != '_') continue;
+    found = families[i].family;
+    longest = length;
+  }
+  return found;
+}
 
 typedef struct subject {
   const char *folder;
@@ -68,9 +80,8 @@ static void open_subject(subject *s, const char *folder, const char *config) {
   snprintf(path, sizeof path, "vit/%s/model.safetensors", folder);
   s->weights = test_read_vector(path, &size);
   s->files[0] = (heed_model_file){"model.safetensors", test_source(s->weights, size)};
-  for (size_t i = 0; !config && i < sizeof bare / sizeof *bare; i++)
-    if (strcmp(bare[i].folder, folder) == 0) s->family = bare[i].family;
   if (!config) {
+    s->family = family_of_folder(folder);
     if (!s->family) fail_msg("%s: add its family to the table of this test", folder);
     return;
   }

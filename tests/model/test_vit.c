@@ -197,14 +197,17 @@ static void test_stages_refuse(void **state) {
 }
 
 /* One patch, and of a model of videos one time step more than that. */
+static void check_smallest(const char *folder, const char *config) {
+  vit_files files;
+  load_run(&files, folder, config, "io_small");
+  check_run(&files);
+}
+
 static void test_smallest_pictures(void **state) {
-  static const char *const folders[] = {"videomae", "videomae_base"};
   (void)state;
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    vit_files files;
-    load_run(&files, folders[i], "config.json", "io_small");
-    check_run(&files);
-  }
+#define SMALLEST_VECTOR(folder, config) check_smallest(#folder, config);
+#include "smallest_vectors.h"
+#undef SMALLEST_VECTOR
 }
 
 static void test_frames_that_do_not_fit(void **state) {

@@ -1,5 +1,6 @@
 /* See processor.h. Sources: the classes *ImageProcessor of transformers 4.57 and 5; torchvision's
- * and timm's transforms for evaluation; those of facebookresearch's dino, mae and deit. */
+ * and timm's transforms for evaluation; those of facebookresearch's dino, mae and deit, and of
+ * MCG-NJU's VideoMAE. */
 #include "model/image/processor.h"
 
 #include <string.h>
@@ -66,9 +67,10 @@ static const heed_processor processors[] = {
     {HEED_ORIGINAL_DINO, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
     {HEED_ORIGINAL_MAE, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
     {HEED_ORIGINAL_DEIT, true, 256, 224, false, 3, IMAGENET, .torch_crop = true},
+    {"the original VideoMAE", true, 224, 224, false, 2, IMAGENET, .torch_crop = true},
 };
 #define COUNT (sizeof processors / sizeof *processors)
-#define WITHOUT_FILE 7 /* the last ones */
+#define WITHOUT_FILE 8 /* the last ones */
 
 const heed_processor *heed_processor_named(const char *name) {
   for (size_t i = 0; i < COUNT; i++)
