@@ -4,6 +4,7 @@
 #include "heed/native.h"
 #include "help/verbs.h"
 #include "terminal/standard_out.h"
+#include "terminal/system.h"
 
 /* The second line: what this build has that others may lack. */
 static void print_version(void) {
@@ -44,9 +45,11 @@ static bool is_one_of(const char *word, const char *const *words) {
 }
 
 int main(int argc, char **argv) {
-  /* whole lines, so that results and messages of one terminal or log do not cut each other */
-  setvbuf(stdout, NULL, _IOLBF, 0);
   cli_signals_catch();
+  if (!cli_system_begin(&argc, &argv)) {
+    fprintf(stderr, "heed: command line: out of memory\n");
+    return cli_exit_code(HEED_OUT_OF_MEMORY);
+  }
   if (argc < 2) {
     cli_print_help(stderr);
     return CLI_USAGE;

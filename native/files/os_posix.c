@@ -20,6 +20,8 @@ static heed_os_info info_of(const struct stat *stat) {
                                                           : HEED_OS_DEVICE, /* no socket opens */
                         .size = (uint64_t)stat->st_size,
                         .links = (uint64_t)stat->st_nlink,
+                        .volume = (uint64_t)stat->st_dev,
+                        .number = (uint64_t)stat->st_ino,
                         .mode = stat->st_mode & 0777u};
 }
 
@@ -32,9 +34,18 @@ bool heed_os_look(const char *path, heed_os_info *info) {
   return true;
 }
 
-bool heed_os_is_absent(const char *path) {
+bool heed_os_is_there(const char *path) {
   struct stat found;
-  return lstat(path, &found) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  return lstat(path, &found) == 0;
+}
+
+bool heed_os_is_absent(const char *path) {
+  return !heed_os_is_there(path) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool heed_os_is_link(const char *path) {
+  struct stat found;
+  return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
 }
 
 /* ---------------------------------------------------------------------------------------- read */
@@ -123,6 +134,12 @@ bool heed_os_seek(FILE *file, uint64_t offset) {
   return fseeko(file, (off_t)offset, SEEK_SET) == 0;
 }
 
+bool heed_os_tell(FILE *file, uint64_t *offset) {
+  const off_t at = ftello(file);
+  *offset = (uint64_t)at;
+  return at >= 0;
+}
+
 uint64_t heed_os_stream_size(FILE *file) {
   const off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : 0;
   rewind(file);
@@ -183,5 +200,9 @@ int heed_file_target(const char *path, char resolved[HEED_PATH_SIZE]) {
 bool heed_os_replace(const char *from, const char *to) { return rename(from, to) == 0; }
 
 void heed_os_remove(const char *path) { unlink(path); }
+
+bool heed_os_make_folder(const char *path, unsigned mode) { return mkdir(path, (mode_t)mode) == 0; }
+
+void heed_os_remove_folder(const char *path) { rmdir(path); }
 
 long heed_os_process(void) { return (long)getpid(); }

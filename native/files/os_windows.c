@@ -97,7 +97,9 @@ static bool info_of(HANDLE file, heed_os_info *info) {
   *info = (heed_os_info){
       .kind = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? HEED_OS_FOLDER : HEED_OS_REGULAR,
       .size = (uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow,
-      .links = found.nNumberOfLinks};
+      .links = found.nNumberOfLinks,
+      .volume = found.dwVolumeSerialNumber,
+      .number = (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow};
   return true;
 }
 
@@ -111,13 +113,21 @@ bool heed_os_look(const char *path, heed_os_info *info) {
   return found;
 }
 
-bool heed_os_is_absent(const char *path) {
+bool heed_os_is_there(const char *path) {
   wchar_t wide[MOST_UNITS];
-  if (widen(path, wide)) {
-    if (GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES) return false;
-    take_reason();
-  }
-  return errno == ENOENT || errno == ENOTDIR;
+  if (!widen(path, wide)) return false;
+  if (GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES) return true;
+  return take_reason(), false;
+}
+
+bool heed_os_is_absent(const char *path) {
+  return !heed_os_is_there(path) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool heed_os_is_link(const char *path) {
+  wchar_t wide[MOST_UNITS];
+  const DWORD found = widen(path, wide) ? GetFileAttributesW(wide) : INVALID_FILE_ATTRIBUTES;
+  return found != INVALID_FILE_ATTRIBUTES && found & FILE_ATTRIBUTE_REPARSE_POINT;
 }
 
 /* ---------------------------------------------------------------------------------------- read */
@@ -277,6 +287,12 @@ bool heed_os_seek(FILE *file, uint64_t offset) {
   return _fseeki64(file, (long long)offset, SEEK_SET) == 0;
 }
 
+bool heed_os_tell(FILE *file, uint64_t *offset) {
+  const long long at = _ftelli64(file);
+  *offset = (uint64_t)at;
+  return at >= 0;
+}
+
 uint64_t heed_os_stream_size(FILE *file) {
   const long long size = _fseeki64(file, 0, SEEK_END) == 0 ? _ftelli64(file) : 0;
   rewind(file);
@@ -328,6 +344,19 @@ bool heed_os_replace(const char *from, const char *to) {
 void heed_os_remove(const char *path) {
   wchar_t wide[MOST_UNITS];
   if (widen(path, wide)) DeleteFileW(wide);
+}
+
+bool heed_os_make_folder(const char *path, unsigned mode) {
+  wchar_t wide[MOST_UNITS];
+  (void)mode; /* the rights are those of the folder around it */
+  if (!widen(path, wide)) return false;
+  if (CreateDirectoryW(wide, NULL)) return true;
+  return take_reason(), false;
+}
+
+void heed_os_remove_folder(const char *path) {
+  wchar_t wide[MOST_UNITS];
+  if (widen(path, wide)) RemoveDirectoryW(wide);
 }
 
 long heed_os_process(void) { return (long)GetCurrentProcessId(); }

@@ -88,29 +88,21 @@ make_python() {
 
 # A wheel for Windows, with the libraries of pictures inside; its library answers from another program, where Wine is.
 make_python_windows() {
-  need x86_64-w64-mingw32-gcc=gcc-mingw-w64-x86-64 ninja=ninja-build pkg-config=pkgconf nasm=nasm apt-get=apt dpkg-source=dpkg-dev \
-    glslangValidator=glslang-tools spirv-val=spirv-tools
-  [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
+  need_windows
   find_python
-  folder=$work/$part libc=mingw
-  sh "$here/libraries.sh" "$work/sources" "$folder" x86_64 mingw
-  cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
-  grep -E '^(zlib|libpng1.6|libjpeg-turbo|libwebp) ' "$here/libraries.txt" >"$folder/inside.txt"
-  rm -rf "$folder/libraries"
+  windows_libraries
   licences "$folder/libraries"
-  cp /usr/share/doc/gcc-mingw-w64-base/copyright "$folder/libraries/mingw-w64"
-  options="-GNinja $launcher -DCMAKE_TOOLCHAIN_FILE=$tree/native/toolchain/mingw.cmake -DHEED_MACHINE_ROOT=$folder/root -DHEED_VULKAN=ON -DHEED_WEBP=ON"
+  options="-GNinja $launcher $options"
   (
     cd "$tree/native/python"
     HEED_CMAKE_OPTIONS=$options HEED_LICENCES=$folder/libraries STRIP=x86_64-w64-mingw32-strip \
       "$python" setup.py -q build -b "$folder/build" bdist_wheel --plat-name win_amd64 -d "$files" -b "$folder/wheel"
   )
-  wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || :)
   [ -n "$wine" ] || { say "$part was not run: no wine64 here (Debian: wine64)"; return 0; }
   library=$(find "$folder/build" -name 'heed-*.dll' -path '*/heed/lib/*')
   x86_64-w64-mingw32-gcc -std=c11 -I"$tree/runtime/include" -I"$tree/native/include" "$tree/tests/machines/shared.c" -o "$folder/shared.exe" "$library"
   cp "$library" "$folder"
-  WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$folder/shared.exe" "$tree/runtime/demo/scene_159.png" star "$tree/runtime/demo/model" \
+  "$wine" "$folder/shared.exe" "$tree/runtime/demo/scene_159.png" star "$tree/runtime/demo/model" \
     "$tree/tests/vectors/vit/micro_32" "$tree/tests/vectors/vit/small_224"
 }
 
@@ -155,6 +147,7 @@ licences() { # folder
     done
   done <"$folder/inside.txt"
   cp "$folder/inside.txt" "$1/versions"
+  [ "$libc" != mingw ] || cp /usr/share/doc/gcc-mingw-w64-base/copyright "$1/mingw-w64"
 }
 
 # No path of this machine inside, nothing but the C library outside; and it runs, where this machine can.
@@ -183,23 +176,60 @@ make_linux_arm64() { make_linux aarch64 glibc; }
 
 # ------------------------------------------------------------------------------------------------------------- Windows
 
-# The libraries alone: the command and heed/native.h need POSIX files.
+need_windows() {
+  need x86_64-w64-mingw32-gcc=gcc-mingw-w64-x86-64 ninja=ninja-build pkg-config=pkgconf nasm=nasm apt-get=apt dpkg-source=dpkg-dev \
+    glslangValidator=glslang-tools spirv-val=spirv-tools
+  [ -e /usr/include/vulkan/vulkan_core.h ] || { say "$part is left out: no vulkan/vulkan_core.h here (Debian: libvulkan-dev)"; exit 4; }
+  wine=$(command -v /usr/lib/wine/wine64 || command -v wine64 || :)
+  export WINEPREFIX="$work/wine" WINEDEBUG=-all
+}
+
+# The libraries of pictures for Windows, in $folder; $options: how a build finds them.
+windows_libraries() {
+  folder=$work/$part libc=mingw
+  sh "$here/libraries.sh" "$work/sources" "$folder" x86_64 mingw
+  cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
+  grep -E '^(zlib|libpng1.6|libjpeg-turbo|libwebp) ' "$here/libraries.txt" >"$folder/inside.txt"
+  # shellcheck disable=SC2016 # dpkg's own variable
+  dpkg-query -W -f 'mingw-w64 ${Version}\n' mingw-w64-x86-64-dev >>"$folder/inside.txt"
+  rm -rf "$folder/libraries"
+  options="-DCMAKE_TOOLCHAIN_FILE=$tree/native/toolchain/mingw.cmake -DHEED_MACHINE_ROOT=$folder/root -DHEED_VULKAN=ON -DHEED_WEBP=ON"
+}
+
+# The command, and the C libraries as one DLL; both are run where Wine is.
 make_windows_x86_64() {
-  need x86_64-w64-mingw32-gcc=gcc-mingw-w64-x86-64 ninja=ninja-build zip=zip
+  need_windows
+  need zip=zip
+  windows_libraries
   name=heed-$version-$part
-  cmake -S "$tree" --preset mingw -B "$work/$part" "$launcher"
-  ninja -C "$work/$part" -j "$HEED_JOBS"
+  # shellcheck disable=SC2086 # words of the command
+  cmake -S "$tree" -B "$folder/heed" -G Ninja $options -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DBUILD_SHARED_LIBS=ON \
+    "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
+  ninja -C "$folder/heed" -j "$HEED_JOBS"
   rm -rf "${work:?}/$name"
-  cmake --install "$work/$part" --prefix "$work/$name"
-  x86_64-w64-mingw32-gcc -std=c11 -I"$work/$name/include" "$tree/tests/package/consumer.c" -o "$work/$part/consumer.exe" \
-    -L"$work/$name/lib" -lheed -lm -lpthread -static
-  wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || :)
-  if [ -n "$wine" ]; then
-    WINEPREFIX=$work/wine WINEDEBUG=-all "$wine" "$work/$part/consumer.exe"
-  else
-    say "$part was linked with, not run: no wine64 here (Debian: wine64)"
-  fi
+  cmake --install "$folder/heed" --prefix "$work/$name" --strip
+  licences "$work/$name/share/doc/heed/licences"
+  check_windows "$work/$name"
+  cp "$work/$name/share/doc/heed/heed.spdx.json" "$files/$name.spdx.json"
   archive "$name"
+}
+
+# As check_program; and a program that links the DLL runs beside it.
+check_windows() { # folder
+  for file in heed.exe "heed-${version%.*}.dll"; do
+    if strings "$1/bin/$file" | grep -F "$build"; then
+      say "$part: $file has paths of the folder it was built in"
+      exit 1
+    fi
+    outside=$(x86_64-w64-mingw32-objdump -p "$1/bin/$file" | sed -n 's/^.*DLL Name: //p' | grep -vi '^\(kernel32\|msvcrt\|shell32\|advapi32\|user32\|gdi32\|msimg32\)\.dll' | tr '\n' ' ')
+    [ -z "$outside" ] || { say "$part: $file needs libraries (found $outside)"; exit 1; }
+  done
+  x86_64-w64-mingw32-gcc -std=c11 -I"$1/include" "$tree/tests/package/consumer.c" -o "$folder/consumer.exe" -L"$1/lib" -lheed
+  [ -n "$wine" ] || { say "$part was linked with, not run: no wine64 here (Debian: wine64)"; return 0; }
+  cp "$1/bin/heed-${version%.*}.dll" "$folder"
+  "$wine" "$folder/consumer.exe"
+  "$wine" "$1/bin/heed.exe" version
+  "$wine" "$1/bin/heed.exe" run --backend cpu --threads 1
 }
 
 # ---------------------------------------------------------------------------------------------------------------- main

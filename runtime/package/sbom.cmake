@@ -34,6 +34,7 @@ set(licence_fontconfig HPND-sell-variant)
 set(licence_pixman MIT)
 set(licence_cairo "LGPL-2.1-only OR MPL-1.1")
 set(licence_musl MIT)
+set(licence_mingw-w64 "ZPL-2.1 AND MIT")
 sbom_package(unicode-data 14.0.0 Unicode-3.0 https://www.unicode.org/ucd/) # runtime/text/unicode_table.h
 if(EMSCRIPTEN)
   sbom_package(musl "of Emscripten ${EMSCRIPTEN_VERSION}" MIT https://musl.libc.org)

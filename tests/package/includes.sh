@@ -34,7 +34,7 @@ native/figure     base late explain/colour_rule.h files image heed/native.h
 native/auto       base heed/native.h heed/vulkan.h
 native/sandbox    base heed/native.h
 native/late
-native/cli        late/archive.h late/sqlite.h heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
+native/cli        files/names.h files/os.h late/archive.h late/sqlite.h heed/check.h heed/native.h heed/onnx.h heed/sequences.h heed/tokenizer.h heed/scene.h heed/scene_json.h heed/vulkan.h heed/vulkan_test.h
 native/demo       heed/scene.h
 native/examples   heed/check.h heed/native.h heed/sequences.h
 web/wasm          base graph cpu gpu model explain onnx/lower/lower.h onnx/vision/vision.h pickle/foreign.h heed/check.h heed/onnx.h heed/pickle.h heed/scene_json.h heed/tokenizer.h

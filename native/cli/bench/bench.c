@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h> /* clock */
 
 #include "bench_op.h"
@@ -13,6 +12,7 @@
 #include "session/synthetic.h"
 #include "stream.h"
 #include "terminal/json_out.h"
+#include "terminal/system.h"
 
 typedef struct bench {
   cli_choice choice;
@@ -35,20 +35,6 @@ static double thread_microseconds(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* The most memory that this program has had, in bytes. Linux's rusage also counts the program that
- * started this one, as large as it was then; /proc does not. */
-static int64_t peak_bytes(void) {
-  struct rusage usage;
-  char line[128];
-  long long kilobytes = 0;
-  FILE *status = fopen("/proc/self/status", "r");
-  while (status && !kilobytes && fgets(line, sizeof line, status))
-    if (sscanf(line, "VmHWM: %lld kB", &kilobytes) != 1) kilobytes = 0;
-  if (status) fclose(status);
-  getrusage(RUSAGE_SELF, &usage);
-  return (int64_t)(kilobytes ? kilobytes : usage.ru_maxrss) * 1024;
-}
-
 static void report(const bench *b, const double *times, double load, double cpu,
                    const cli_profile *profile) {
   uint64_t flops = 0;
@@ -59,7 +45,7 @@ static void report(const bench *b, const double *times, double load, double cpu,
   }
   heed_memory memory;
   heed_plan_memory(b->plan, &memory);
-  const int64_t peak = peak_bytes();
+  const int64_t peak = cli_system_peak_bytes();
   const double median = times[b->runs / 2], least = times[0];
   if (!b->json) {
     printf("%s on %s (%s): median %.3f ms, min %.3f ms, %.1f GFLOP/s (%.3f GFLOP, %u runs), load "

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "files/names.h"
+#include "files/os.h"
 #include "session/embedded.h"
 #include "session/pipeline.h"
 #include "session/sha256.h"
@@ -48,20 +48,15 @@ typedef struct convert_job {
 /* -------------------------------------------------------------------------------------- original
  */
 
-static bool ends_with(const char *text, const char *end) {
-  const size_t length = strlen(text), size = strlen(end);
-  return length >= size && strcmp(text + length - size, end) == 0;
-}
-
 /* Files beside the weights, which are copied; an index of shards belongs to the weights. */
 static bool is_config(const char *name) {
-  return (ends_with(name, ".json") && !ends_with(name, ".index.json")) || ends_with(name, ".txt") ||
-         ends_with(name, ".model");
+  return (heed_ends_with(name, ".json") && !heed_ends_with(name, ".index.json")) ||
+         heed_ends_with(name, ".txt") || heed_ends_with(name, ".model");
 }
 
 static heed_status note_weights(void *user, const char *path, heed_error *error) {
   convert_job *job = user;
-  if (is_config(path) || ends_with(path, ".json")) return HEED_OK;
+  if (is_config(path) || heed_ends_with(path, ".json")) return HEED_OK;
   if (job->weight_count == MOST_FILES)
     return heed_fail(error, HEED_INVALID_FILE, "%s: too many weight files (expected at most %d)",
                      job->model, MOST_FILES);
@@ -78,7 +73,7 @@ static int by_name(const void *a, const void *b) {
 static heed_status hash_file(convert_job *job, sha256 *hash, const char *path) {
   char block[1 << 14];
   size_t count;
-  FILE *file = fopen(path, "rb");
+  FILE *file = heed_os_stream(path, "rb");
   if (!file)
     return heed_fail(&job->cli->error, cli_status_of_errno(errno), "%s: cannot open (%s)", path,
                      strerror(errno));
@@ -91,10 +86,10 @@ static heed_status hash_file(convert_job *job, sha256 *hash, const char *path) {
 
 /* A folder's weights are one file of a known name, whatever lies beside it, or several. */
 static void choose_single(convert_job *job) {
-  static const char *const names[] = {"/model.safetensors", "/pytorch_model.bin"};
+  static const char *const names[] = {"model.safetensors", "pytorch_model.bin"};
   for (size_t n = 0; n < 2; n++)
     for (uint32_t i = 0; i < job->weight_count; i++) {
-      if (!ends_with(job->weights[i], names[n])) continue;
+      if (strcmp(heed_last_name(job->weights[i]), names[n]) != 0) continue;
       char *single = job->weights[i];
       job->weights[i] = job->weights[0];
       job->weights[0] = single;
@@ -239,12 +234,13 @@ static heed_status write_weights(void *user, FILE *to, heed_error *error) {
 
 static heed_status make_temporary(convert_job *job) {
   size_t named = strlen(job->folder);
-  while (named > 1 && job->folder[named - 1] == '/') named--;
+  while (named > 1 && heed_os_separates(job->folder[named - 1])) named--;
   for (int attempt = 0; attempt < 100; attempt++) {
     const int length = snprintf(job->temporary, sizeof job->temporary, "%.*s.%ld-%d.part",
-                                (int)named, job->folder, (long)getpid(), attempt);
+                                (int)named, job->folder, heed_os_process(), attempt);
     errno = ENAMETOOLONG;
-    if (length > 0 && (size_t)length < sizeof job->temporary && mkdir(job->temporary, 0777) == 0)
+    if (length > 0 && (size_t)length < sizeof job->temporary &&
+        heed_os_make_folder(job->temporary, 0777))
       return HEED_OK;
     if (errno != EEXIST) break;
   }
@@ -261,9 +257,9 @@ static void remove_temporary(const convert_job *job) {
   const heed_model_file *files = desc ? desc->files : job->pipeline.built_in;
   if (!job->temporary[0]) return;
   for (uint32_t i = 0; i < count; i++)
-    if (files[i].name && path_of(job, files[i].name, path) == HEED_OK) remove(path);
-  if (path_of(job, WEIGHTS, path) == HEED_OK) remove(path);
-  rmdir(job->temporary);
+    if (files[i].name && path_of(job, files[i].name, path) == HEED_OK) heed_os_remove(path);
+  if (path_of(job, WEIGHTS, path) == HEED_OK) heed_os_remove(path);
+  heed_os_remove_folder(job->temporary);
 }
 
 static heed_status write_folder(convert_job *job) {
@@ -271,14 +267,13 @@ static heed_status write_folder(convert_job *job) {
   CLI_TRY(write_configs(job));
   CLI_TRY(path_of(job, WEIGHTS, path));
   CLI_TRY(heed_file_stream(path, write_weights, job, &job->cli->error));
-  if (rename(job->temporary, job->folder) == 0) return HEED_OK;
+  if (heed_os_replace(job->temporary, job->folder)) return HEED_OK;
   return heed_fail(&job->cli->error, cli_status_of_errno(errno),
                    "%s: cannot rename the finished folder (%s)", job->folder, strerror(errno));
 }
 
 static heed_status convert(convert_job *job) {
-  struct stat there;
-  if (lstat(job->folder, &there) == 0)
+  if (heed_os_is_there(job->folder))
     return heed_fail(&job->cli->error, HEED_INVALID_ARGUMENT,
                      "-o: %s exists already (expected the name of a new folder)", job->folder);
   CLI_TRY(cli_pipeline_load_any(job->cli, &job->pipeline, job->model));

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/names.h"
+
 #define MOST_FRAMES 4096u /* of a model */
 
 static heed_status refuse(cli_state *cli, const char *option) {
@@ -37,8 +39,8 @@ heed_status run_check_clip(cli_state *cli, const cli_pipeline *pipeline,
 /* "clip/frame_000.png" -> "clip". */
 heed_status run_name_clip(cli_state *cli, const run_batch *batch, char **name) {
   const char *first = batch->pictures[0] ? batch->pictures[0] : "";
-  const char *slash = batch->count > 1 ? strrchr(first, '/') : NULL;
-  const size_t length = slash ? (size_t)(slash - first) : strlen(first);
+  const char *last = batch->count > 1 ? heed_last_name(first) : first;
+  const size_t length = last > first ? (size_t)(last - first) - 1 : strlen(first);
   *name = malloc(length + 1);
   if (!*name) return heed_fail_memory(&cli->error, "clip", length);
   memcpy(*name, first, length);

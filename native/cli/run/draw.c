@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explained.h"
+#include "files/names.h"
 #include "parts.h"
 
 /* Maps and prefix masses of the selection, copied from the rows that ran. */
@@ -61,12 +62,6 @@ static void add_row(drawing *d, const run_result *result, uint32_t prefix, uint3
   }
 }
 
-/* The last path component. */
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 /* The words of a figure. */
 typedef struct words {
   char title[384], query[64];
@@ -93,7 +88,7 @@ static void model_text(const cli_pipeline *pipeline, const run_options *options,
                        const run_result *result, char text[320]) {
   const heed_model_info *info = &pipeline->info;
   const char *name = !pipeline->model ? (result->from ? result->from : "maps from a file")
-                     : options->model ? base_name(options->model)
+                     : options->model ? heed_last_name(options->model)
                                       : "the demo model";
   char steps[48] = "";
   if (result->frames > 1)
@@ -212,7 +207,7 @@ static void maps_title(const heed_model_info *info, const run_result *result,
     snprintf(heads, sizeof heads, "head %u", selection->first_head);
   else
     snprintf(heads, sizeof heads, "%u heads", selection->head_count);
-  snprintf(title, 384, "%.120s: attention %s %s, %s, %s", base_name(result->picture),
+  snprintf(title, 384, "%.120s: attention %s %s, %s, %s", heed_last_name(result->picture),
            result->columns_of_query ? "received by" : "from", query, layers, heads);
 }
 
@@ -260,7 +255,7 @@ heed_status run_draw_rollout(cli_state *cli, const cli_pipeline *pipeline,
   d.label[0] = "rollout";
   run_query_text(info, selection, query);
   snprintf(w.title, sizeof w.title, "%.80s: attention rollout from %s %s",
-           base_name(result->picture), query, result->rollout_words);
+           heed_last_name(result->picture), query, result->rollout_words);
   const heed_status status = draw(cli, pipeline, options, result, selection, &d, 1, &w, path);
   free_drawing(&d);
   return status;
@@ -317,7 +312,7 @@ heed_status run_draw_explained(cli_state *cli, const cli_pipeline *pipeline,
   run_explained_figure figure;
   run_query_text(&pipeline->info, selection, query);
   CLI_TRY(run_explained_draw(cli, options, result->explained, method, query, &figure));
-  snprintf(w.title, sizeof w.title, "%.120s: %s", base_name(result->picture), figure.title);
+  snprintf(w.title, sizeof w.title, "%.120s: %s", heed_last_name(result->picture), figure.title);
   heed_status status = write_words(cli, pipeline, options, result, selection, &w);
   if (status == HEED_OK) {
     const size_t size = strlen(w.caption) + sizeof figure.caption + 1;
@@ -359,7 +354,7 @@ heed_status run_add_to_sheet(cli_state *cli, heed_sheet *sheet, const cli_pipeli
                                 .rows = result->rows,
                                 .columns = result->columns,
                                 .tokens = result->tokens,
-                                .name = base_name(result->picture),
+                                .name = heed_last_name(result->picture),
                                 .note = note};
   const heed_status status = heed_sheet_add(sheet, &tile, &cli->error);
   free_drawing(&d);
@@ -373,7 +368,7 @@ heed_status run_write_sheet(cli_state *cli, const heed_sheet *sheet, const cli_p
   const heed_model_info *info = &pipeline->info;
   char caption[512];
   snprintf(caption, sizeof caption, "%.200s (%s, %u layers, %u heads); %u images; heed %s",
-           options->model ? base_name(options->model) : "the demo model", info->family,
+           options->model ? heed_last_name(options->model) : "the demo model", info->family,
            info->layers, info->heads, heed_sheet_count(sheet), heed_version());
   const heed_sheet_desc desc = {.struct_size = sizeof desc,
                                 .width_mm = options->width,

@@ -5,14 +5,14 @@
 #include <strings.h>
 
 #include "explained.h"
+#include "files/names.h"
 #include "parts.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
 
 /* The name of a picture's file without folder and end. */
 static int own_stem(const char *picture, const char **stem) {
-  const char *slash = strrchr(picture, '/');
-  *stem = slash ? slash + 1 : picture;
+  *stem = heed_last_name(picture);
   const char *end = strrchr(*stem, '.');
   return end ? (int)(end - *stem) : (int)strlen(*stem);
 }
@@ -77,8 +77,8 @@ void run_free_stems(run_batch *batch) {
 /* "maps.png" of the picture of this stem -> "maps-chelsea.png"; without one as it is. The caller
  * frees. */
 static char *output_name(const char *out, const char *stem) {
-  const char *dot = strrchr(out, '.');
-  if (!dot || strchr(dot, '/')) dot = out + strlen(out);
+  const char *dot = strrchr(heed_last_name(out), '.');
+  if (!dot) dot = out + strlen(out);
   const size_t length = strlen(out) + (stem ? strlen(stem) : 0) + 2;
   char *name = malloc(length);
   if (!name) return NULL;

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "parts.h"
+#include "terminal/system.h"
 
 void run_query_text(const heed_model_info *info, const run_selection *selection, char text[48]) {
   if (selection->pool)
@@ -28,15 +29,11 @@ const char *run_prefix_text(const heed_model_info *info) {
 }
 
 char *run_prefix_names(const heed_model_info *info) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *to = open_memstream(&text, &size);
-  if (!to) return NULL;
+  cli_memory memory;
+  if (!cli_memory_open(&memory)) return NULL;
   for (uint32_t i = 0; i < info->prefix_tokens; i++)
-    fprintf(to, "%s%s", i ? ", " : "", info->token_names[i]);
-  if (fclose(to) == 0) return text;
-  free(text);
-  return NULL;
+    fprintf(memory.file, "%s%s", i ? ", " : "", info->token_names[i]);
+  return cli_memory_close(&memory) ? memory.bytes : NULL;
 }
 
 /* The prefix token of this name, in any case; "dist" is short for distillation. */

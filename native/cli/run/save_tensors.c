@@ -1,6 +1,5 @@
 /* heed run --save: pixels, logits, maps and rollout as .safetensors, with the maps in the order of
  * the model's own tokens. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "parts.h"
 #include "session/token_order.h"
 #include "terminal/json_out.h"
+#include "terminal/system.h"
 #include "terminal/tensors.h"
 
 /* Heads that are saved. */
@@ -38,11 +38,9 @@ static void narrowed_text(const run_options *options, const heed_model_info *inf
 static char *provenance_text(const cli_pipeline *pipeline, const run_options *options,
                              const run_result *result, const char *changes) {
   const heed_model_info *info = &pipeline->info;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *file = open_memstream(&text, &size);
-  if (!file) return NULL;
-  json_out json = {.file = file};
+  cli_memory memory;
+  if (!cli_memory_open(&memory)) return NULL;
+  json_out json = {.file = memory.file};
   json_open(&json, NULL, '{');
   json_text(&json, "heed", heed_version());
   json_text(&json, "model", info->family);
@@ -54,10 +52,7 @@ static char *provenance_text(const cli_pipeline *pipeline, const run_options *op
   if (result->whole) json_text(&json, "fit", "whole");
   if (*changes) json_text(&json, "changes", changes);
   json_close(&json, '}');
-  const bool whole = !ferror(file);
-  if (fclose(file) == 0 && whole) return text;
-  free(text);
-  return NULL;
+  return cli_memory_close(&memory) ? memory.bytes : NULL;
 }
 
 /* All that is needed to read the file again: grid, side of a patch, provenance, the order of

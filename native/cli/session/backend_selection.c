@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/system.h"
+
 static bool wants_half(const cli_choice *choice) { return strcmp(choice->precision, "f16") == 0; }
 
 static bool wants_bf16(const cli_choice *choice) { return strcmp(choice->precision, "bf16") == 0; }
@@ -61,13 +63,7 @@ static heed_status open_cpu(cli_state *cli, cli_choice *choice, const char *why)
 
 #if HEED_HAS_VULKAN
 static void find_cache(cli_vulkan *vulkan) {
-  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int length = -1;
-  if (xdg && *xdg == '/') /* the standard asks to ignore relative ones */
-    length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/heed", xdg);
-  else if (home && *home)
-    length = snprintf(vulkan->cache, sizeof vulkan->cache, "%s/.cache/heed", home);
-  if (length > 0 && length < (int)sizeof vulkan->cache)
+  if (cli_system_cache_folder(vulkan->cache, sizeof vulkan->cache))
     vulkan->desc.cache_directory = vulkan->cache;
 }
 

@@ -1,8 +1,6 @@
 /* Values of a model by their names. See features.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "features.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +15,26 @@ const char *cli_embedding_name(const char *source) {
   for (size_t i = 0; i < EMBEDDINGS; i++)
     if (strcmp(embeddings[i], source) == 0) return embeddings[i];
   return "embedding";
+}
+
+/* Whether the whole text is as the pattern has it, in which * stands for any letters. */
+static bool fits(const char *pattern, const char *text) {
+  const char *star = NULL, *from = NULL; /* where to go on after the last * */
+  while (*text) {
+    if (*pattern == '*') {
+      star = ++pattern;
+      from = text;
+    } else if (*pattern == *text) {
+      pattern++;
+      text++;
+    } else if (star) {
+      pattern = star;
+      text = ++from;
+    } else {
+      return false;
+    }
+  }
+  return pattern[strspn(pattern, "*")] == '\0';
 }
 
 /* A name of the list at *at, whose length is *length; false after the last. */
@@ -104,7 +122,7 @@ static heed_status add_matches(cli_state *cli, const cli_pipeline *pipeline, cli
                                const char *pattern, bool *found) {
   static const char *const made[] = {"cls", "mean"};
   for (size_t i = 0; i < 2; i++)
-    if (fnmatch(pattern, made[i], 0) == 0)
+    if (fits(pattern, made[i]))
       CLI_TRY(add_of_states(cli, pipeline, features, made[i], made[i], found));
   for (uint32_t id = 1; id <= heed_graph_value_count(pipeline->graph); id++) {
     heed_value_info info;
@@ -113,7 +131,7 @@ static heed_status add_matches(cli_state *cli, const cli_pipeline *pipeline, cli
         !is_feature(pipeline, &info))
       continue;
     file_name(info.name, name);
-    if (fnmatch(pattern, info.name, 0) != 0 && fnmatch(pattern, name, 0) != 0) continue;
+    if (!fits(pattern, info.name) && !fits(pattern, name)) continue;
     *found = true;
     CLI_TRY(add(cli, features, name, info.name, CLI_FEATURE_WHOLE, &info.shape));
   }

@@ -1,12 +1,11 @@
 /* The way from a model's files to a session that has run. */
-#define _POSIX_C_SOURCE 200809L
 #include "pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "embedded.h"
+#include "files/os.h"
 #include "heed/onnx.h"
 #include "heed/sequences.h"
 #include "profile.h"
@@ -43,10 +42,11 @@ static heed_model_desc embedded_files(heed_model_file built_in[CLI_BUILT_IN_FILE
 
 const char *cli_model_file(const char *model, const char *file, char path[HEED_PATH_SIZE]) {
   static const char *const folders[] = {"/", "/onnx/"};
+  heed_os_info info;
   if (!model || !file) return model;
   for (size_t i = 0; i < 2; i++) {
     const int length = snprintf(path, HEED_PATH_SIZE, "%s%s%s", model, folders[i], file);
-    if (length > 0 && length < HEED_PATH_SIZE && access(path, F_OK) == 0) return path;
+    if (length > 0 && length < HEED_PATH_SIZE && heed_os_look(path, &info)) return path;
   }
   snprintf(path, HEED_PATH_SIZE, "%s/%s", model, file);
   return path;

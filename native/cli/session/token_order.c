@@ -1,5 +1,4 @@
 /* The order of tokens in saved maps. See token_order.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "token_order.h"
 
 #include <stdbool.h>
@@ -7,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "terminal/system.h"
+
 char *cli_token_order_text(const int32_t *order, uint32_t count) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *to = open_memstream(&text, &size);
-  if (!to) return NULL;
-  for (uint32_t i = 0; order && i < count; i++) fprintf(to, "%s%d", i ? " " : "", (int)order[i]);
-  if (fclose(to) == 0) return text;
-  free(text);
-  return NULL;
+  cli_memory memory;
+  if (!cli_memory_open(&memory)) return NULL;
+  for (uint32_t i = 0; order && i < count; i++)
+    fprintf(memory.file, "%s%d", i ? " " : "", (int)order[i]);
+  return cli_memory_close(&memory) ? memory.bytes : NULL;
 }
 
 int32_t *cli_token_order_read(const char *text, uint32_t count) {

@@ -1,12 +1,11 @@
 /* Embeddings as NumPy files. See embeddings.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "embeddings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "terminal/tensors.h"
 
 #define SHARD_BYTES (UINT64_C(64) << 20) /* memory stays flat also where embeddings are long */
@@ -55,7 +54,7 @@ heed_status survey_write_embeddings(cli_state *cli, const survey_store *store,
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "--embeddings: the survey has none (expected one that was made with "
                      "--embeddings)");
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+  if (!heed_os_make_folder(folder, 0777) && errno != EEXIST)
     return heed_fail(&cli->error, cli_status_of_errno(errno), "%s: cannot make the folder (%s)",
                      folder, strerror(errno));
   const uint64_t fit = SHARD_BYTES / (shape->embedding * sizeof(float));

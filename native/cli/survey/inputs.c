@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "session/scene_input.h"
 
 #define SCENE_SIZE 24 /* "scene:" and a seed */
@@ -136,13 +136,14 @@ uint32_t survey_inputs_least_side(const heed_preprocess *preprocess) {
 
 /* A pipe that nobody writes would hold the survey for ever. */
 static heed_status check_regular(cli_state *cli, const char *path) {
-  struct stat info;
-  if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || S_ISREG(info.st_mode)) return HEED_OK;
+  heed_os_info info;
+  if (strcmp(path, "-") == 0 || !heed_os_look(path, &info) || info.kind == HEED_OS_REGULAR)
+    return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: not a file (found a %s, expected an image)",
                    path,
-                   S_ISDIR(info.st_mode)    ? "folder"
-                   : S_ISFIFO(info.st_mode) ? "pipe"
-                                            : "device");
+                   info.kind == HEED_OS_FOLDER ? "folder"
+                   : info.kind == HEED_OS_PIPE ? "pipe"
+                                               : "device");
 }
 
 static heed_status decode_member(cli_state *cli, const survey_member *of,

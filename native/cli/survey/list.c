@@ -1,11 +1,11 @@
 /* A list of pictures. See list.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "list.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "files/os.h"
 
 #define MARKED 64 /* lines */
 
@@ -38,7 +38,7 @@ static heed_status read_line(cli_state *cli, const survey_list *list, uint64_t n
 }
 
 heed_status survey_list_copy(cli_state *cli, FILE *from, const char *name, FILE **copy) {
-  FILE *to = tmpfile();
+  FILE *to = heed_os_temporary();
   char block[65536];
   size_t size;
   *copy = to;
@@ -51,23 +51,23 @@ heed_status survey_list_copy(cli_state *cli, FILE *from, const char *name, FILE 
       return heed_fail(&cli->error, HEED_IO, "%s: cannot keep it in a file (%s)", name,
                        strerror(errno));
   } while (size || cli_interrupted(from));
-  return ferror(from) || fflush(to) != 0 || fseeko(to, 0, SEEK_SET) != 0
+  return ferror(from) || fflush(to) != 0 || !heed_os_seek(to, 0)
              ? heed_fail(&cli->error, HEED_IO, "%s: cannot read it (%s)", name, strerror(errno))
              : HEED_OK;
 }
 
 static heed_status open_list(cli_state *cli, const char *path, survey_list *list) {
   const bool standard = strcmp(path, "-") == 0;
-  struct stat info = {0};
+  heed_os_info info = {.kind = HEED_OS_PIPE};
+  if (!standard) (void)heed_os_look(path, &info);
   list->name = standard ? "stdin" : path;
-  list->file = standard ? stdin : fopen(path, "r");
-  if (list->file) (void)fstat(fileno(list->file), &info);
-  if (!list->file || S_ISDIR(info.st_mode)) {
+  list->file = standard ? stdin : heed_os_stream(path, "rb");
+  if (!list->file || info.kind == HEED_OS_FOLDER) {
     const int reason = list->file ? EISDIR : errno;
     return heed_fail(&cli->error, cli_status_of_errno(reason),
                      "%s: cannot open the list of images (%s)", list->name, strerror(reason));
   }
-  if (S_ISREG(info.st_mode) && !standard) return HEED_OK;
+  if (info.kind == HEED_OS_REGULAR && !standard) return HEED_OK;
   FILE *from = list->file; /* a pipe */
   const heed_status status = survey_list_copy(cli, from, list->name, &list->file);
   if (!standard) fclose(from);
@@ -88,10 +88,10 @@ static heed_status mark(cli_state *cli, survey_list *list, uint64_t at) {
 }
 
 static heed_status check_written(cli_state *cli, const char *path, const char *written,
-                                 const struct stat *output) {
-  struct stat info;
-  if (!written || stat(path, &info) != 0 || info.st_dev != output->st_dev ||
-      info.st_ino != output->st_ino)
+                                 const heed_os_info *output) {
+  heed_os_info info;
+  if (!written || !heed_os_look(path, &info) || info.volume != output->volume ||
+      info.number != output->number)
     return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                    "%s: it would overwrite an input (found %s of the list, expected another name)",
@@ -101,16 +101,18 @@ static heed_status check_written(cli_state *cli, const char *path, const char *w
 static heed_status read_through(cli_state *cli, uint64_t most, const char *written, sha256 *hash,
                                 survey_list *list) {
   char line[HEED_PATH_SIZE];
-  struct stat output;
+  heed_os_info output;
   bool more = true;
-  if (written && (stat(written, &output) != 0 || !S_ISREG(output.st_mode))) written = NULL;
+  if (written && (!heed_os_look(written, &output) || output.kind != HEED_OS_REGULAR))
+    written = NULL;
   for (uint64_t number = 1; more; number++) {
     /* of a line that gets a mark; each call is one of the system */
-    const off_t at = list->count % MARKED == 0 ? ftello(list->file) : 0;
+    uint64_t at = 0;
+    if (list->count % MARKED == 0) (void)heed_os_tell(list->file, &at);
     CLI_TRY(read_line(cli, list, number, line, &more));
     if (!*line) continue;
     CLI_TRY(check_written(cli, line, written, &output));
-    CLI_TRY(mark(cli, list, (uint64_t)at));
+    CLI_TRY(mark(cli, list, at));
     if (list->count == most)
       return heed_fail(&cli->error, HEED_INVALID_FILE,
                        "images: too many in one run (found more than %llu, expected at most that; "
@@ -146,7 +148,7 @@ heed_status survey_list_path(cli_state *cli, survey_list *list, uint64_t index,
   bool more = true;
   if (list->next == index) {
     at = index;
-  } else if (fseeko(list->file, (off_t)list->marks[index / MARKED], SEEK_SET) != 0) {
+  } else if (!heed_os_seek(list->file, list->marks[index / MARKED])) {
     return heed_fail(&cli->error, HEED_IO, "%s: cannot read the list (%s)", list->name,
                      strerror(errno));
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "embeddings.h"
+#include "files/os.h"
 #include "store.h"
 #include "terminal/paths.h"
 #include "terminal/standard_out.h"
@@ -81,7 +82,7 @@ static heed_status write_whole(cli_state *cli, const survey_merge_desc *desc, me
     status = survey_store_merge(store, desc->parts[i]);
   if (status == HEED_OK) status = survey_store_put(store, &all->sums);
   survey_store_close(store);
-  if (status != HEED_OK && store) (void)remove(desc->out);
+  if (status != HEED_OK && store) heed_os_remove(desc->out);
   return status;
 }
 

@@ -1,10 +1,11 @@
 /* HTML and SVG. See page.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "page.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "terminal/system.h"
 
 static const char style[] =
     ":root{color-scheme:light dark;--line:color-mix(in srgb,currentColor 25%,transparent)}"
@@ -70,18 +71,17 @@ static void write_base64(FILE *file, const uint8_t *bytes, size_t size) {
 
 heed_status survey_page_png(const survey_page *page, const uint8_t *pixels, uint32_t width,
                             uint32_t height, uint32_t channels) {
-  char *bytes = NULL;
-  size_t size = 0;
-  FILE *memory = open_memstream(&bytes, &size);
-  if (!memory) return heed_fail_memory(page->error, "report", (size_t)width * height * channels);
-  heed_status status = heed_png_put(memory, pixels, width, height, channels, page->error);
-  if (fclose(memory) != 0 && status == HEED_OK)
-    status = heed_fail_memory(page->error, "report", size);
+  const size_t most = (size_t)width * height * channels;
+  cli_memory memory;
+  if (!cli_memory_open(&memory)) return heed_fail_memory(page->error, "report", most);
+  heed_status status = heed_png_put(memory.file, pixels, width, height, channels, page->error);
+  if (!cli_memory_close(&memory) && status == HEED_OK)
+    status = heed_fail_memory(page->error, "report", most);
   if (status == HEED_OK) {
     fputs("data:image/png;base64,", page->file);
-    write_base64(page->file, (const uint8_t *)bytes, size);
+    write_base64(page->file, (const uint8_t *)memory.bytes, memory.size);
   }
-  free(bytes);
+  free(memory.bytes);
   return status;
 }
 

@@ -1,8 +1,7 @@
 /* A survey by ranks of MPI: a file each, and one in the end. See job.h. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "job.h"
 #include "merge.h"
 
@@ -16,9 +15,8 @@ static heed_status part_path(cli_state *cli, const char *whole, uint32_t rank,
 
 heed_status survey_ranked_begin(survey_job *job) {
   const survey_rank own = survey_ranks_own(job->ranks);
-  struct stat info;
   job->whole = job->options->out;
-  if (own.rank == 0 && lstat(job->whole, &info) == 0)
+  if (own.rank == 0 && heed_os_is_there(job->whole))
     return heed_fail(&job->cli->error, HEED_INVALID_ARGUMENT,
                      "%s: there is a file (expected a new one; --resume goes on with the parts of "
                      "the ranks)",
@@ -43,7 +41,7 @@ static heed_status put_together(survey_job *job, char (*paths)[HEED_PATH_SIZE],
                                   &job->options->limits,
                                   job->options->choice.quiet};
   CLI_TRY(survey_merge(job->cli, &desc));
-  for (uint32_t i = 0; i < count; i++) (void)remove(parts[i]);
+  for (uint32_t i = 0; i < count; i++) heed_os_remove(parts[i]);
   return HEED_OK;
 }
 

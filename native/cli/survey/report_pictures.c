@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/names.h"
 #include "report.h"
 
 /* Each picture once, as the background of a class. */
@@ -46,8 +47,8 @@ static heed_status write_overlay(const survey_page *page, const survey_shot *sho
 }
 
 static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash && slash[1] ? slash + 1 : path;
+  const char *name = heed_last_name(path);
+  return *name ? name : path;
 }
 
 static heed_status write_shot(const survey_page *page, const survey_report *report, size_t head,

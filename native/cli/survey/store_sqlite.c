@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "storage.h"
 
 #define SURVEY_SCHEMA 3
@@ -246,9 +246,8 @@ static heed_status create(survey_store *store, const survey_identity *identity, 
 
 heed_status survey_store_create(cli_state *cli, const char *path, const survey_identity *identity,
                                 bool quiet, survey_store **store) {
-  struct stat info;
   *store = NULL;
-  if (lstat(path, &info) == 0)
+  if (heed_os_is_there(path))
     return heed_fail(&cli->error, HEED_INVALID_ARGUMENT,
                      "%s: there is a file (expected a new one; --resume goes on with a survey)",
                      path);
@@ -257,7 +256,7 @@ heed_status survey_store_create(cli_state *cli, const char *path, const survey_i
   if (status == HEED_OK) return HEED_OK;
   survey_store_close(*store); /* an empty survey is nobody's */
   *store = NULL;
-  (void)remove(path);
+  heed_os_remove(path);
   return status;
 }
 

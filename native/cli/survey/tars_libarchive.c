@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "late/archive.h"
 #include "list.h"
 #include "tars.h"
@@ -51,12 +51,12 @@ static void choose_formats(struct archive *reader) {
 
 /* A pipe that nobody writes would hold the survey for ever. */
 static FILE *open_file(const char *path, const char **why) {
-  struct stat info;
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+  heed_os_info info;
+  if (heed_os_look(path, &info) && info.kind != HEED_OS_REGULAR) {
     *why = "not a file";
     return NULL;
   }
-  FILE *file = fopen(path, "rb");
+  FILE *file = heed_os_stream(path, "rb");
   if (!file) *why = strerror(errno);
   return file;
 }
@@ -320,10 +320,11 @@ heed_status survey_tar_find(cli_state *cli, const char *path, size_t most, surve
   char archive[HEED_PATH_SIZE];
   *member = (survey_member){0};
   for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-    struct stat info;
+    heed_os_info info;
     const int length = snprintf(archive, sizeof archive, "%.*s", (int)(slash - path), path);
     if ((size_t)length >= sizeof archive) return HEED_OK;
-    if (!survey_is_tar_name(archive) || stat(archive, &info) != 0 || !S_ISREG(info.st_mode))
+    if (!survey_is_tar_name(archive) || !heed_os_look(archive, &info) ||
+        info.kind != HEED_OS_REGULAR)
       continue;
     const survey_tar tar = {.path = archive};
     tar_stream *stream = NULL;

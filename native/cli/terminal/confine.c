@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/os.h"
 #include "heed/native.h"
 
 #define MOST_PLACES 64
@@ -32,13 +32,13 @@ static void add_temporary(places *to) {
 /* The folder of an output, behind its links. */
 static void add_output(places *to, const char *path) {
   char target[HEED_PATH_SIZE];
-  struct stat info;
+  heed_os_info info;
   if (strcmp(path, "-") == 0) {
     add_temporary(to);
     return;
   }
   if (heed_file_target(path, target) != 0) return; /* writing says why */
-  if (stat(target, &info) == 0 && !S_ISREG(info.st_mode)) add_temporary(to);
+  if (heed_os_look(target, &info) && info.kind != HEED_OS_REGULAR) add_temporary(to);
   add(to, target, ""); /* a device or pipe */
   size_t length = strlen(target);
   while (length > 1 && target[length - 1] == '/') length--;
@@ -58,11 +58,11 @@ static void add_usual(places *to, bool device) {
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     add(to, getenv(variables[i]), "");
   if (home && *home) {
-    if (device) mkdir(home, 0700);
+    if (device) heed_os_make_folder(home, 0700);
     add(to, home, "/.cache");
   }
   for (uint32_t i = before; device && i < to->count; i++)
-    if (*to->path[i] == '/') mkdir(to->path[i], 0700);
+    if (*to->path[i] == '/') heed_os_make_folder(to->path[i], 0700);
   if (home && *home) add(to, home, "/.nv");
   add(to, "/dev", "");
 }

@@ -1,9 +1,8 @@
 /* The model among words. See model_word.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "model_word.h"
 
-#include <sys/stat.h>
-
+#include "files/names.h"
+#include "files/os.h"
 #include "heed/native.h"
 
 static heed_status count_file(void *user, const char *path, heed_error *error) {
@@ -14,24 +13,19 @@ static heed_status count_file(void *user, const char *path, heed_error *error) {
   return HEED_OK;
 }
 
-static bool is_folder(const char *path) {
-  struct stat info;
-  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 /* Config files or weights make a folder a model's, and so do several weights, which are refused. */
 bool cli_is_other_folder(const char *path) {
   uint32_t count = 0;
-  return is_folder(path) && heed_model_files_each(path, count_file, &count, NULL) == HEED_OK &&
-         count == 0;
+  return heed_is_directory(path) &&
+         heed_model_files_each(path, count_file, &count, NULL) == HEED_OK && count == 0;
 }
 
 /* The sentence is that of who decodes pictures: it says what the file is. */
 static heed_status check_picture(cli_state *cli, const char *path,
                                  const heed_image_limits *limits) {
   heed_picture picture;
-  struct stat info;
-  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+  heed_os_info info;
+  if (heed_os_look(path, &info) && info.kind != HEED_OS_REGULAR)
     return heed_fail(&cli->error, HEED_INVALID_FILE,
                      "%s: a pipe or a device before other images (expected MODEL or an image)",
                      path);
@@ -42,7 +36,7 @@ static heed_status check_picture(cli_state *cli, const char *path,
 
 static heed_status check_later(cli_state *cli, const char *word, const char *first,
                                const heed_image_limits *limits) {
-  if (!is_folder(word))
+  if (!heed_is_directory(word))
     return heed_is_model_path(word) ? check_picture(cli, word, limits) : HEED_OK;
   if (cli_is_other_folder(word)) return HEED_OK;
   return heed_fail(&cli->error, HEED_INVALID_FILE,

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "confine.h"
+#include "files/names.h"
 #include "nearest.h"
 #include "standard_out.h"
 
@@ -136,8 +137,7 @@ static const cli_option *find_option(const cli_option *options, const char *word
  * The endings stand in the option's value: "OUT.json|.jsonl|-". Names without an ending, of pipes
  * and devices, are the user's choice. */
 static bool has_foreign_end(const char *path, const cli_option *option) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
-             *end = strrchr(name, '.');
+  const char *name = heed_last_name(path), *end = strrchr(name, '.');
   if (option->kind == CLI_FILE || !end || end == name) return false;
   for (const char *at = option->value; (at = strchr(at, '.')); at++) {
     const size_t length = strcspn(at, "|");

@@ -1,49 +1,45 @@
 /* Files that are one. See paths.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "paths.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "files/names.h"
+#include "files/os.h"
 #include "heed/native.h"
 #include "standard_out.h"
 
-/* Where a file is: its own device and inode, or, where there is none yet, those of its folder. */
+/* Where a file is: its own volume and number, or, where there is none yet, those of its folder. */
 typedef struct cli_place {
   cli_path_role role;
   const char *option;
   char *path, *resolved;
   const char *name; /* in `resolved` */
   bool there, regular, in_folder;
-  dev_t device;
-  ino_t inode;
+  uint64_t volume, number;
 } cli_place;
 
 static void find_folder(cli_place *place) {
-  struct stat info;
-  char *slash = strrchr(place->resolved, '/');
-  place->name = slash ? slash + 1 : place->resolved;
-  if (slash) *slash = '\0';
-  place->in_folder = stat(!slash                     ? "."
-                          : slash == place->resolved ? "/"
-                                                     : place->resolved,
-                          &info) == 0;
-  if (slash) *slash = '/';
-  place->device = info.st_dev;
-  place->inode = info.st_ino;
+  heed_os_info info = {.number = 0};
+  place->name = heed_last_name(place->resolved);
+  char *end = place->resolved + (place->name - place->resolved), first = *end;
+  *end = '\0';
+  place->in_folder = heed_os_look(*place->resolved ? place->resolved : ".", &info);
+  *end = first;
+  place->volume = info.volume;
+  place->number = info.number;
 }
 
 static void find_place(cli_place *place) {
-  struct stat info;
-  place->there = stat(place->path, &info) == 0;
+  heed_os_info info;
+  place->there = heed_os_look(place->path, &info);
   if (!place->there) {
     find_folder(place);
     return;
   }
-  place->regular = S_ISREG(info.st_mode);
-  place->device = info.st_dev;
-  place->inode = info.st_ino;
+  place->regular = info.kind == HEED_OS_REGULAR;
+  place->volume = info.volume;
+  place->number = info.number;
 }
 
 /* Orders what may be one file beside each other; 0 where it is. What was there and is no regular
@@ -52,8 +48,8 @@ static int compare_places(const cli_place *a, const cli_place *b) {
   if (a->there != b->there) return a->there ? -1 : 1;
   if (!a->there && a->in_folder != b->in_folder) return a->in_folder ? -1 : 1;
   if (!a->there && !a->in_folder) return strcmp(a->resolved, b->resolved);
-  if (a->device != b->device) return a->device < b->device ? -1 : 1;
-  if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+  if (a->volume != b->volume) return a->volume < b->volume ? -1 : 1;
+  if (a->number != b->number) return a->number < b->number ? -1 : 1;
   return a->there ? 0 : strcmp(a->name, b->name);
 }
 

@@ -1,14 +1,12 @@
 /* The pictures of a run. See picture_list.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "picture_list.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
+#include "files/names.h"
+#include "files/os.h"
 #include "heed/native.h"
 
 static heed_status fail_open(cli_state *cli, const char *path, const char *what, int reason) {
@@ -47,11 +45,8 @@ static heed_status add(cli_state *cli, picture_list *pictures, const char *path,
 bool cli_is_picture_name(const char *name) {
   static const char *const ends[] = {".png",  ".jpg",  ".jpeg", ".jpe",
                                      ".jfif", ".webp", ".tif",  ".tiff"};
-  const size_t length = strlen(name);
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    const size_t end = strlen(ends[i]);
-    if (length > end && strcasecmp(name + length - end, ends[i]) == 0) return true;
-  }
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (strlen(name) > strlen(ends[i]) && heed_ends_with_any_case(name, ends[i])) return true;
   return false;
 }
 
@@ -60,30 +55,29 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* Pictures of a folder, or the folders below it. */
-static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder, DIR *dir,
-                               bool folders, uint32_t *others, uint32_t *below) {
-  const size_t length = strlen(folder);
-  const char *slash = folder[length - 1] == '/' ? "" : "/"; /* no folder has no name */
+static heed_status add_entries(cli_state *cli, picture_list *pictures, const char *folder,
+                               heed_os_folder *open, bool folders, uint32_t *others,
+                               uint32_t *below) {
+  /* no folder has no name */
+  const char *slash = heed_os_separates(folder[strlen(folder) - 1]) ? "" : "/";
   char path[HEED_PATH_SIZE];
-  struct stat info;
   for (;;) {
-    errno = 0;
-    const struct dirent *entry = readdir(dir);
-    if (!entry && errno)
+    const char *name = heed_os_folder_next(open);
+    if (!name && errno)
       return heed_fail(&cli->error, cli_status_of_errno(errno), "%s: cannot read the folder (%s)",
                        folder, strerror(errno));
-    if (!entry) return HEED_OK;
-    if (entry->d_name[0] == '.') continue;
-    const int size = snprintf(path, sizeof path, "%s%s%s", folder, slash, entry->d_name);
+    if (!name) return HEED_OK;
+    if (name[0] == '.') continue;
+    const int size = snprintf(path, sizeof path, "%s%s%s", folder, slash, name);
     if ((size_t)size >= sizeof path)
       return heed_fail(
           &cli->error, HEED_IO,
           "%.200s...: path too long (found more than %d bytes, expected a shorter one)", folder,
           HEED_PATH_SIZE - 1); /* which no message holds */
     /* a link to nothing is a picture that cannot be read, and says so in its turn */
-    const bool folder_below = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const bool folder_below = heed_is_directory(path);
     *below += folder_below;
-    if (folder_below != folders || (!folders && !cli_is_picture_name(entry->d_name)))
+    if (folder_below != folders || (!folders && !cli_is_picture_name(name)))
       ++*others;
     else
       CLI_TRY(add(cli, pictures, path, (size_t)size));
@@ -95,10 +89,10 @@ static heed_status add_sorted(cli_state *cli, picture_list *pictures, const char
                               bool folders, uint32_t *others, uint32_t *below) {
   const uint32_t first = pictures->count;
   *others = *below = 0;
-  DIR *dir = opendir(folder);
-  if (!dir) return fail_open(cli, folder, "folder", errno);
-  const heed_status status = add_entries(cli, pictures, folder, dir, folders, others, below);
-  closedir(dir);
+  heed_os_folder *open = heed_os_folder_open(folder);
+  if (!open) return fail_open(cli, folder, "folder", errno);
+  const heed_status status = add_entries(cli, pictures, folder, open, folders, others, below);
+  heed_os_folder_close(open);
   if (pictures->count > first)
     qsort(pictures->path + first, pictures->count - first, sizeof *pictures->path, by_name);
   return status;
@@ -121,17 +115,12 @@ static heed_status add_classes(cli_state *cli, picture_list *pictures, const cha
     status = add_sorted(cli, pictures, below.path[i], false, &beside, &deeper);
     *others += beside;
     for (uint32_t k = first; k < pictures->count && status == HEED_OK; k++) {
-      pictures->label[k] = copy_text(strrchr(below.path[i], '/') + 1);
+      pictures->label[k] = copy_text(heed_last_name(below.path[i]));
       if (!pictures->label[k]) status = heed_fail_memory(&cli->error, "images", 1);
     }
   }
   picture_list_free(&below);
   return status;
-}
-
-static bool is_link(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
 }
 
 /* The pictures of a folder, then those of each folder below, by name. */
@@ -145,7 +134,7 @@ static heed_status add_deep(cli_state *cli, picture_list *pictures, const char *
   *others -= folders.count;
   for (uint32_t i = 0; i < folders.count && status == HEED_OK; i++) {
     beside = 1;
-    if (!is_link(folders.path[i]))
+    if (!heed_os_is_link(folders.path[i]))
       status = add_deep(cli, pictures, folders.path[i], &beside, &deeper);
     *others += beside;
   }
@@ -223,12 +212,10 @@ static heed_status add_lines(cli_state *cli, picture_list *pictures, FILE *file,
 static heed_status add_list(cli_state *cli, picture_list *pictures, const char *list) {
   const bool standard = strcmp(list, "-") == 0;
   const char *name = standard ? "stdin" : list;
-  struct stat info = {0};
-  FILE *file = standard ? stdin : fopen(list, "r");
-  if (file) (void)fstat(fileno(file), &info);
-  if (!file || S_ISDIR(info.st_mode)) {
-    const int reason = file ? EISDIR : errno;
-    if (file && !standard) fclose(file);
+  const bool folder = !standard && heed_is_directory(list);
+  FILE *file = standard ? stdin : folder ? NULL : heed_os_stream(list, "rb");
+  if (!file) {
+    const int reason = folder ? EISDIR : errno;
     return fail_open(cli, name, "list of images", reason);
   }
   const heed_status status = add_lines(cli, pictures, file, name);
@@ -238,11 +225,9 @@ static heed_status add_list(cli_state *cli, picture_list *pictures, const char *
 
 heed_status picture_list_make(cli_state *cli, const char *const *words, uint32_t count,
                               const char *list, bool quiet, picture_list *pictures) {
-  struct stat info;
   for (uint32_t i = 0; i < count; i++) {
-    const bool folder = stat(words[i], &info) == 0 && S_ISDIR(info.st_mode);
-    CLI_TRY(folder ? add_folder(cli, pictures, words[i], quiet)
-                   : add(cli, pictures, words[i], strlen(words[i])));
+    CLI_TRY(heed_is_directory(words[i]) ? add_folder(cli, pictures, words[i], quiet)
+                                        : add(cli, pictures, words[i], strlen(words[i])));
   }
   return list ? add_list(cli, pictures, list) : HEED_OK;
 }

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "system.h"
 
 #define SECONDS_BETWEEN 0.2
 #define COLUMNS 60 /* that the line may take */
@@ -15,7 +16,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-bool cli_progress_wanted(bool quiet) { return !quiet && isatty(STDERR_FILENO); }
+bool cli_progress_wanted(bool quiet) { return !quiet && cli_system_is_terminal(stderr); }
 
 void cli_progress_begin(cli_progress *progress, uint64_t total, bool quiet) {
   *progress = (cli_progress){.shown = total > 1 && cli_progress_wanted(quiet), .total = total};

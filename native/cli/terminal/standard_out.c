@@ -1,11 +1,10 @@
 /* A file on stdout. See standard_out.h. */
-#define _POSIX_C_SOURCE 200809L
 #include "standard_out.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "system.h"
 
 static FILE *kept; /* what stdout was; NULL: nothing is reserved */
 
@@ -14,10 +13,7 @@ bool cli_is_stdout(const char *path) {
 }
 
 bool cli_stdout_reserve(void) {
-  if (kept) return true;
-  fflush(stdout);
-  const int out = dup(STDOUT_FILENO);
-  if (out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) kept = fdopen(out, "w");
+  if (!kept) kept = cli_system_take_stdout();
   return kept != NULL;
 }
 
@@ -26,10 +22,7 @@ bool cli_stdout_failed(void) {
   return fflush(to) != 0 || ferror(to);
 }
 
-bool cli_stdout_closed(void) {
-  struct pollfd out = {.fd = kept ? fileno(kept) : STDOUT_FILENO};
-  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
+bool cli_stdout_closed(void) { return cli_system_reader_left(kept ? kept : stdout); }
 
 heed_status cli_output_write(const char *path, heed_file_writer write, void *user,
                              heed_error *error) {

@@ -1,5 +1,4 @@
-/* Signals that end the program: what is half written is removed first. */
-#if defined(__unix__) || defined(__APPLE__)
+/* Signals that end the program: what is half written is removed first. See cli.h. */
 #define _XOPEN_SOURCE 700 /* sigaction */
 #include <errno.h>
 #include <signal.h>
@@ -63,21 +62,9 @@ void cli_signals_defer(bool defer) {
 }
 
 bool cli_signals_arrived(void) { return arrived != 0; }
+
 bool cli_interrupted(FILE *file) {
   if (arrived || !ferror(file) || errno != EINTR) return false;
   clearerr(file);
   return true;
 }
-#else
-#include "cli.h"
-
-void cli_signals_catch(void) {}
-void cli_signals_catch_refused(const char *verb) { (void)verb; }
-void cli_signals_keep_pipe(void) {}
-void cli_signals_defer(bool defer) { (void)defer; }
-bool cli_signals_arrived(void) { return false; }
-bool cli_interrupted(FILE *file) {
-  (void)file;
-  return false;
-}
-#endif
