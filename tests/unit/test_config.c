@@ -242,7 +242,8 @@ static void wrong_values(void **state) {
   refuse("{\"model_type\":\"siglip2_vision_model\",\"num_patches\":0}", HEED_INVALID_FILE,
          "num_patches is not valid");
   refuse("{\"model_type\":\"yolos\"," BASE "}", HEED_UNSUPPORTED,
-         "a tower with detection tokens is not supported (found yolos, expected a plain tower)");
+         "a tower with detection tokens is not supported (found yolos, expected a plain tower); "
+         "its ONNX export opens");
   refuse("{\"model_type\":\"mixer\"," BASE "}", HEED_UNSUPPORTED,
          "model_type is not supported (found mixer, expected vit, deit, dinov2, clip "
          "or another of docs/models.md); its ONNX export opens");

@@ -122,7 +122,10 @@ static heed_status find_tower(heed_config *config, heed_fields *fields) {
   }
   if (config->family) return HEED_OK;
   if (strcmp(config->model_type, "yolos") == 0)
-    return heed_field_refuse(fields, "a tower with detection tokens", "yolos", "a plain tower");
+    return heed_fail(fields->error, HEED_UNSUPPORTED,
+                     "%s: a tower with detection tokens is not supported (found yolos, expected a "
+                     "plain tower); its ONNX export opens",
+                     fields->where);
   if (heed_is_text(config->tower))
     return heed_fail(fields->error, HEED_UNSUPPORTED,
                      "%s: no text tower (found model_type %.*s, expected clip or siglip)",
