@@ -1,4 +1,6 @@
 /* The tokens of a ViT: patches, positions, and what comes before the patches. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -33,17 +35,62 @@ static heed_status make_prefix(heed_vit_builder *b, const float *positions, floa
   return status;
 }
 
+/* Positions [rows * columns, C] behind the graph, which are made when they are read. */
+typedef struct resized_positions {
+  const heed_context *context;
+  const float *grid; /* [side, side, C] */
+  const heed_position_rule *rule;
+  uint32_t side, width, rows, columns;
+} resized_positions;
+
+static heed_status read_resized(void *user, uint64_t first, uint64_t count, void *to,
+                                heed_error *error) {
+  const resized_positions *r = user;
+  const size_t all = (size_t)r->rows * r->columns * r->width;
+  float *made = count == all ? to : heed_alloc_raw(r->context, all, sizeof *made);
+  if (!made) return heed_fail_memory(error, "model: positions", all * sizeof *made);
+  const heed_status status = heed_positions_resize(r->context, r->grid, r->side, r->width, r->rows,
+                                                   r->columns, r->rule, made, error);
+  if (made == to) return status;
+  if (status == HEED_OK) memcpy(to, made + first, (size_t)count * sizeof *made);
+  heed_free(r->context, made);
+  return status;
+}
+
+/* Sessions of one model and grid share them. */
+static heed_value define_resized(heed_vit_builder *b, const float *grid, uint32_t side) {
+  const resized_positions resized = {b->model->base.context,
+                                     grid,
+                                     b->model->roles.rules.positions,
+                                     side,
+                                     b->model->dims.width,
+                                     b->rows,
+                                     b->columns};
+  void *kept = heed_graph_keep(b->graph, &resized, sizeof resized);
+  const heed_constant_desc desc = {sizeof desc, NULL,
+                                   HEED_F32,    HEED_SHAPE(1, b->rows * b->columns, resized.width),
+                                   NULL,        kept ? read_resized : NULL,
+                                   kept};
+  const heed_value value = heed_define_constant(b->graph, &desc);
+  /* no factor of a weight has this word */
+  const uint64_t words[] = {
+      b->model->base.serial, UINT64_MAX,
+      (uintptr_t)heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS)->tensor, b->rows,
+      b->columns};
+  if (value.id) heed_graph_origin(b->graph, value, words, sizeof words / sizeof *words);
+  return value;
+}
+
 /* Positions of the patches for this grid, [1, rows * columns, C]. The stored ones are of a square
  * grid (dimensions.c): unchanged for that, else by the family's rule. */
-static heed_status make_positions(heed_vit_builder *b, const float *stored, const float **positions,
-                                  heed_error *error) {
+static heed_value define_positions(heed_vit_builder *b, const float *stored, uint32_t tokens) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t patches = dims->position_rows - dims->position_prefix;
   const float *grid = stored + (size_t)dims->position_prefix * dims->width;
   uint32_t side = 0;
   while (side * side < patches) side++;
-  *positions = grid;
-  if (b->rows == side && b->columns == side) return HEED_OK;
+  if (b->rows == side && b->columns == side)
+    return heed_vit_define_data(b, grid, HEED_SHAPE(1, tokens, dims->width));
   if (b->model->roles.assumption && !b->model->config->said_grid)
     heed_log(
         b->model->base.context, HEED_LOG_WARNING,
@@ -51,18 +98,7 @@ static heed_status make_positions(heed_vit_builder *b, const float *stored, cons
         "and no config.json names the model",
         heed_checkpoint_name(b->model->base.checkpoint), b->rows, b->columns,
         b->model->roles.family->name, b->model->roles.rules.positions->text);
-  const size_t count = (size_t)b->rows * b->columns * dims->width;
-  float *resized = heed_alloc_raw(b->model->base.context, count, sizeof *resized);
-  if (!resized) return heed_fail_memory(error, "model: positions", count * sizeof *resized);
-  heed_status status =
-      heed_positions_resize(b->model->base.context, grid, side, dims->width, b->rows, b->columns,
-                            b->model->roles.rules.positions, resized, error);
-  if (status == HEED_OK) {
-    *positions = heed_graph_keep(b->graph, resized, count * sizeof *resized);
-    if (!*positions) status = heed_fail_memory(error, "model: positions", count * sizeof *resized);
-  }
-  heed_free(b->model->base.context, resized);
-  return status;
+  return define_resized(b, grid, side);
 }
 
 /* Positions that no file stores, of the first tokens too where the rule has those. */
@@ -194,18 +230,19 @@ heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error
   const heed_shape image = HEED_SHAPE(b->desc.batch, dims->channels, b->desc.height, b->desc.width);
   const uint32_t patches = heed_vit_all_patches(b);
   float *stored, *prefix = NULL;
-  const float *positions = NULL;
+  const float *computed = NULL;
   HEED_TRY(heed_vit_keep(b, heed_vit_ref(b->model, HEED_ROLE_POSITION_EMBEDDINGS), &stored, error));
-  if (stored) HEED_TRY(make_positions(b, stored, &positions, error));
   if (b->model->roles.rules.made_positions > HEED_POSITIONS_NONE)
-    HEED_TRY(compute_positions(b, &stored, &positions, error));
+    HEED_TRY(compute_positions(b, &stored, &computed, error));
   if (dims->prefix_tokens) HEED_TRY(make_prefix(b, stored, &prefix, error));
   *x = dims->frames
            ? embed_frames(b)
            : embed_patches(b, heed_define_input(b->graph, "pixel_values", HEED_F32, &image));
-  if (positions) {
+  if (stored) {
     const heed_add_desc add = {
-        sizeof add, *x, heed_vit_define_data(b, positions, HEED_SHAPE(1, patches, dims->width))};
+        sizeof add, *x,
+        computed ? heed_vit_define_data(b, computed, HEED_SHAPE(1, patches, dims->width))
+                 : define_positions(b, stored, patches)};
     *x = heed_define_add(b->graph, &add);
   }
   if (prefix) {
