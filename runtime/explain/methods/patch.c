@@ -18,18 +18,23 @@
 
 enum { MOST = 8 }; /* patches that run at a time */
 
-/* The patches of one site: what follows it, and the pictures' own values there. */
+/* The patches of one site: what follows it, and the pictures' own values there. The last layer is
+ * computed for the tokens alone that the score reads: its values have fewer rows than a picture's,
+ * the first of them. */
 typedef struct sweep {
   heed_explain_run *run;
-  heed_graph *whole; /* the model for a batch of patches */
+  heed_pass whole;   /* the model for a batch of patches: its graph */
   uint32_t batch, b; /* patches at a time; the picture */
   double own;        /* its score */
   heed_suffix suffix;
   heed_plan *plan;
   heed_session *session;
-  uint32_t first;                /* the lowest level that a patch changes */
-  size_t size[HEED_SUFFIX_CUTS]; /* elements of a cut for one patch */
-  float *b_values[HEED_SUFFIX_CUTS], *a_values, *patched; /* [size[i]], [size[0]], [batch, size] */
+  uint32_t first;                        /* the lowest level that a patch changes */
+  heed_value own_cuts[HEED_SUFFIX_CUTS]; /* the suffix's cuts in the graph of the pictures */
+  size_t size[HEED_SUFFIX_CUTS];         /* elements of a cut for one patch */
+  size_t full[HEED_SUFFIX_CUTS];         /* and of a picture's value there */
+  uint32_t rows;                         /* of the first cut */
+  float *b_values[HEED_SUFFIX_CUTS], *a_values, *patched; /* [full[i]], [full[0]], [batch, size] */
   float *out;                                             /* the numbers of the target value */
   size_t out_size;
   uint64_t *done, total; /* runs */
@@ -50,8 +55,8 @@ static void write_all(const sweep *s, uint32_t index, float *to) {
 
 static void write_head(const sweep *s, uint32_t head, float *to) {
   const uint32_t heads = s->run->info.heads;
-  const size_t all = s->size[0] / s->run->pass.tokens, depth = all / heads;
-  for (size_t t = 0; t < s->run->pass.tokens; t++)
+  const size_t all = s->size[0] / s->rows, depth = all / heads;
+  for (size_t t = 0; t < s->rows; t++)
     memcpy(to + t * all + head * depth, s->a_values + t * all + head * depth, depth * sizeof *to);
 }
 
@@ -152,21 +157,25 @@ static bool is_before(const sweep *s) {
 
 static bool is_cut(const sweep *s) { return s->suffix.wanted.id == s->suffix.cuts[0].id; }
 
+/* Elements of a value for one of its pictures. */
+static size_t count_of(const heed_pass *pass, heed_value value) {
+  const heed_shape *shape = &heed_graph_record(pass->graph, value.id)->shape;
+  return (size_t)(heed_shape_count(shape) / shape->dim[0]);
+}
+
 static heed_status open_sweep(sweep *s, heed_error *error) {
   size_t most = 0;
-  s->suffix.from = s->whole;
-  s->suffix.wanted = heed_target_value(s->run, &s->run->pass);
+  s->suffix.from = s->whole.graph;
+  s->suffix.wanted = heed_target_value(s->run, &s->whole);
+  s->rows = heed_graph_record(s->whole.graph, s->suffix.cuts[0].id)->shape.dim[1];
   for (uint32_t i = 0; i < s->suffix.cut_count; i++) {
-    s->size[i] =
-        (size_t)(heed_shape_count(&heed_graph_record(s->whole, s->suffix.cuts[i].id)->shape) /
-                 s->batch);
+    s->size[i] = count_of(&s->whole, s->suffix.cuts[i]);
+    s->full[i] = count_of(&s->run->pass, s->own_cuts[i]);
     if (s->size[i] > most) most = s->size[i];
-    if (!(s->b_values[i] = make(s, s->size[i], error))) return HEED_OUT_OF_MEMORY;
+    if (!(s->b_values[i] = make(s, s->full[i], error))) return HEED_OUT_OF_MEMORY;
   }
-  s->out_size =
-      (size_t)(heed_shape_count(&heed_graph_record(s->whole, s->suffix.wanted.id)->shape) /
-               s->batch);
-  if (!(s->a_values = make(s, s->size[0], error)) ||
+  s->out_size = count_of(&s->whole, s->suffix.wanted);
+  if (!(s->a_values = make(s, s->full[0], error)) ||
       !(s->patched = make(s, s->batch * most, error)) ||
       !(s->out = make(s, s->batch * s->out_size, error)))
     return HEED_OUT_OF_MEMORY;
@@ -213,14 +222,16 @@ static heed_status run_patches(sweep *s, patch_writer *write, uint32_t first, ui
   return HEED_OK;
 }
 
-/* The values of the picture at the cuts were read; scores [count]. */
-static heed_status sweep_all(sweep *s, patch_writer *write, uint32_t count, float *scores,
-                             heed_error *error) {
-  for (uint32_t i = 0; i < count && is_before(s); i++) scores[i] = (float)s->own;
-  for (uint32_t i = 0; i < count && !is_before(s); i += s->batch) {
+/* The values of the picture at the cuts were read; scores [count], of which the first `changing`
+ * need not be the picture's own. */
+static heed_status sweep_all(sweep *s, patch_writer *write, uint32_t count, uint32_t changing,
+                             float *scores, heed_error *error) {
+  for (uint32_t i = 0; i < count; i++) scores[i] = (float)s->own;
+  for (uint32_t i = 0; i < count; i += s->batch) {
+    const uint32_t left = i < changing ? changing - i : 0;
     HEED_TRY(heed_check_cancel(s->run->desc->hooks, "patch", error));
-    HEED_TRY(
-        run_patches(s, write, i, count - i < s->batch ? count - i : s->batch, scores + i, error));
+    if (left)
+      HEED_TRY(run_patches(s, write, i, left < s->batch ? left : s->batch, scores + i, error));
     heed_report_progress(s->run->desc->hooks, "patch", ++*s->done, s->total);
   }
   return HEED_OK;
@@ -230,7 +241,7 @@ static heed_status sweep_all(sweep *s, patch_writer *write, uint32_t count, floa
 static heed_status read_source(const sweep *s, heed_value value, float *to, heed_error *error) {
   const heed_pass *source = &s->run->source;
   if (!s->run->desc->source_mean) return heed_pass_read(source, value, s->b, to, error);
-  const size_t count = s->size[0];
+  const size_t count = s->full[0];
   double *sum = heed_alloc(s->run->context, count, sizeof *sum);
   if (!sum) return heed_fail_memory(error, "patch", count * sizeof *sum);
   heed_status status = HEED_OK;
@@ -245,18 +256,18 @@ static heed_status read_source(const sweep *s, heed_value value, float *to, heed
 
 static heed_status read_cuts(sweep *s, heed_error *error) {
   for (uint32_t i = 0; i < s->suffix.cut_count; i++)
-    HEED_TRY(heed_pass_read(&s->run->pass, s->suffix.cuts[i], s->b, s->b_values[i], error));
-  return read_source(s, s->suffix.cuts[0], s->a_values, error);
+    HEED_TRY(heed_pass_read(&s->run->pass, s->own_cuts[i], s->b, s->b_values[i], error));
+  return read_source(s, s->own_cuts[0], s->a_values, error);
 }
 
 /* What A's MLP gives, put in the place of what B's gives: x' of B + (out - x') of A. The sums are
  * exact, so that equal pictures give equal bits. */
 static heed_status move_mlp(sweep *s, heed_value residual, heed_error *error) {
-  float *x = make(s, 2 * s->size[0], error), *x_a = x ? x + s->size[0] : NULL;
+  float *x = make(s, 2 * s->full[0], error), *x_a = x ? x + s->full[0] : NULL;
   heed_status status =
       x ? heed_pass_read(&s->run->pass, residual, s->b, x, error) : HEED_OUT_OF_MEMORY;
   if (status == HEED_OK) status = read_source(s, residual, x_a, error);
-  for (size_t i = 0; i < s->size[0] && status == HEED_OK; i++)
+  for (size_t i = 0; i < s->full[0] && status == HEED_OK; i++)
     s->a_values[i] = (float)((double)x[i] + ((double)s->a_values[i] - (double)x_a[i]));
   heed_free(s->run->context, x);
   return status;
@@ -277,24 +288,32 @@ static uint32_t batch_of(uint32_t count) {
   return (count + runs - 1) / runs;
 }
 
+/* Where a graph is cut. Of heads also at the states that their layer reads. */
+static void find_cuts(const heed_pass *pass, site kind, uint32_t at, heed_value *cuts) {
+  cuts[0] = cuts[1] = heed_pass_states(pass, at);
+  if (kind == HEADS) cuts[0] = heed_graph_tap(pass->graph, HEED_TAP_HEADS, at);
+  if (kind == MLPS) (void)find_mlp(pass, at, &cuts[0]);
+}
+
 static heed_status sweep_site(sweep *s, site kind, uint32_t at, float *to, heed_error *error) {
   heed_explain_run *run = s->run;
   const heed_pass *pass = &run->pass;
   const uint32_t count = patches_of(run, kind);
-  const heed_linear_desc *mlp = NULL;
+  heed_value out;
+  const heed_linear_desc *mlp = kind == MLPS ? find_mlp(pass, at, &out) : NULL;
   s->first = kind == STATES || kind == LEVELS ? at : at + 1;
   s->suffix.cut_count = kind == HEADS ? 2 : 1;
-  s->suffix.cuts[0] =
-      kind == HEADS ? heed_graph_tap(pass->graph, HEED_TAP_HEADS, at) : heed_pass_states(pass, at);
-  s->suffix.cuts[1] = heed_pass_states(pass, at);
-  if (kind == MLPS) mlp = find_mlp(pass, at, &s->suffix.cuts[0]);
+  find_cuts(pass, kind, at, s->own_cuts);
+  find_cuts(&s->whole, kind, at, s->suffix.cuts);
   heed_status status = open_sweep(s, error);
+  const bool by_token = kind == STATES || kind == MLPS;
+  const uint32_t changing = is_before(s) ? 0 : by_token && s->rows < count ? s->rows : count;
   for (s->b = 0; s->b < pass->batch && status == HEED_OK; s->b++) {
     status = heed_target_score(run, pass, s->b, &s->own, error);
     if (status == HEED_OK) status = read_cuts(s, error);
     if (status == HEED_OK && mlp) status = move_mlp(s, mlp->residual, error);
     if (status == HEED_OK)
-      status = sweep_all(s, writer_of(kind), count,
+      status = sweep_all(s, writer_of(kind), count, changing,
                          to + ((size_t)s->b * levels_of(run, kind) + at) * count, error);
   }
   close_sweep(s);
@@ -316,16 +335,19 @@ static heed_status sweep_levels(heed_explain_run *run, site kind, float *to, uin
                                 heed_error *error) {
   const heed_pass *pass = &run->pass;
   const uint32_t batch = batch_of(patches_of(run, kind));
-  const heed_build_desc build = {
-      .struct_size = sizeof build, .batch = batch, .height = pass->height, .width = pass->width};
-  heed_graph *whole;
-  HEED_TRY(heed_model_build(run->desc->model, &build, &whole, error));
+  const heed_build_desc build = {.struct_size = sizeof build,
+                                 .batch = batch,
+                                 .height = pass->height,
+                                 .width = pass->width,
+                                 .classes_only = run->target.kind != HEED_TARGET_STATE};
+  heed_pass whole = {.batch = batch};
+  HEED_TRY(heed_model_build(run->desc->model, &build, &whole.graph, error));
   heed_status status = HEED_OK;
   for (uint32_t i = 0; i < levels_of(run, kind) && status == HEED_OK; i++) {
     sweep s = {.run = run, .whole = whole, .batch = batch, .done = done, .total = runs_of(run)};
     if (has_site(run, kind, i)) status = sweep_site(&s, kind, i, to, error);
   }
-  heed_graph_destroy(whole);
+  heed_graph_destroy(whole.graph);
   return status;
 }
 
