@@ -10,21 +10,21 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "explain/multiply_strip.h"
+
+_Static_assert((int)HEED_EIGEN_STRIP == (int)STRIP, "columns of a strip lie STRIP apart");
 
 enum {
-  BLOCK = 4,  /* vectors of a product */
-  BASIS = 40, /* vectors of a full basis */
-  KEPT = 16,  /* of them those that begin the next */
+  BLOCK = LANE_ROWS, /* vectors of a product */
+  BASIS = 40,        /* vectors of a full basis */
+  KEPT = 16,         /* of them those that begin the next */
   RESTARTS = 60,
-  LANES = 8,
-  ROWS = 3 * BASIS + 2 * BLOCK /* of memory, [n] each */
+  ROOM = 3 * BASIS + 2 * BLOCK /* of memory, [n] each */
 };
 
-/* A residual of this share of the largest eigenvalue is none. */
-static const double converged = 1e-11;
-
-typedef double lanes __attribute__((vector_size(8 * LANES)));
-typedef double stored_lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+/* A residual of this share of the largest eigenvalue is none: products of floats, of which the
+ * matrix is made, are a hundred times less exact. */
+static const double converged = 1e-9;
 
 typedef struct eigen_job {
   const heed_symmetric *matrix;
@@ -53,14 +53,11 @@ static void multiply_columns(uint64_t strip, uint32_t worker, void *user) {
   const size_t n = job->n, begin = (size_t)strip * HEED_EIGEN_STRIP;
   const double *from = job->matrix->strips + begin * n;
   for (size_t c = 0; c < HEED_EIGEN_STRIP && begin + c < n; c += LANES) {
-    lanes sum[BLOCK] = {0};
-    for (size_t i = 0; i < n; i++) {
-      const lanes row = *(const stored_lanes *)(const void *)(from + i * HEED_EIGEN_STRIP + c);
-      for (size_t v = 0; v < BLOCK; v++) sum[v] += job->block[i * BLOCK + v] * row;
-    }
+    double sum[BLOCK * LANES];
+    heed_multiply_lanes(job->block, n, from + c, sum);
     for (size_t v = 0; v < job->width; v++)
       for (size_t k = 0; k < LANES && begin + c + k < n; k++)
-        job->image[(job->first + v) * n + begin + c + k] = sum[v][k];
+        job->image[(job->first + v) * n + begin + c + k] = sum[v * LANES + k];
   }
 }
 
@@ -120,7 +117,7 @@ static void diagonalise(double *of, double *turn, size_t size) {
     for (size_t p = 0; p < size; p++)
       for (size_t q = p + 1; q < size; q++) {
         const double side = of[p * size + q];
-        if (!(fabs(side) > 1e-17 * largest)) continue;
+        if (!(fabs(side) > 1e-14 * largest)) continue;
         changed = true;
         const double theta = (of[q * size + q] - of[p * size + p]) / (2.0 * side),
                      t = (theta < 0.0 ? -1.0 : 1.0) / (fabs(theta) + sqrt(theta * theta + 1.0)),
@@ -227,8 +224,8 @@ heed_status heed_eigen_largest(const heed_context *context, heed_thread_pool *po
                    .most = n < BASIS ? n : BASIS,
                    .random = UINT64_C(0x9E3779B97F4A7C15)};
   double found[BASIS];
-  double *memory = heed_alloc(context, n, ROWS * sizeof *memory);
-  if (!memory) return heed_fail_memory(error, "eigenvectors", n * ROWS * sizeof *memory);
+  double *memory = heed_alloc(context, n, ROOM * sizeof *memory);
+  if (!memory) return heed_fail_memory(error, "eigenvectors", n * ROOM * sizeof *memory);
   job.basis = memory;
   job.image = job.basis + (BASIS + BLOCK) * n;
   job.turned = job.image + BASIS * n;

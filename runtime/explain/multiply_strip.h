@@ -1,5 +1,5 @@
-/* Products of rows with a strip of columns, for rollouts and products.c: multiply_strip.c, and on
- * x86-64 multiply_strip_x86.c, which takes the widest registers that the processor has. */
+/* Products of rows with a strip of columns, for rollouts, products.c and eigen.c: multiply_strip.c,
+ * and on x86-64 multiply_strip_x86.c, which takes the widest registers that the processor has. */
 #ifndef HEED_EXPLAIN_MULTIPLY_STRIP_H
 #define HEED_EXPLAIN_MULTIPLY_STRIP_H
 
@@ -16,9 +16,14 @@ static const double scale = 0x1p40;
  * over the scale. */
 void heed_multiply_strip(const float *rows, size_t count, const float *strip, double *to);
 
-/* Defines it for registers of BYTES, as multiply_strip_BYTES. Each width runs the same operations
- * in the same order: no bit differs. A pass over the keys takes as many columns as two registers
- * hold, so that sums stay in them. */
+/* Doubles of a lane, and rows that are multiplied at a time. */
+enum { LANES = 8, LANE_ROWS = 4 };
+/* to[LANE_ROWS, LANES] = rows[count, LANE_ROWS] x columns [count, LANES], which lie STRIP apart. */
+void heed_multiply_lanes(const double *rows, size_t count, const double *columns, double *to);
+
+/* Defines the first for registers of BYTES, as multiply_strip_BYTES. Each width runs the same
+ * operations in the same order: no bit differs. A pass over the keys takes as many columns as two
+ * registers hold, so that sums stay in them. */
 typedef double wide_lanes __attribute__((vector_size(64)));
 typedef double stored_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
 typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias));
@@ -44,6 +49,17 @@ typedef float half_lanes __attribute__((vector_size(32), aligned(4), may_alias))
           out[i] += __builtin_convertvector(half[i], wide_lanes) * (1.0 / scale);                \
       }                                                                                          \
     }                                                                                            \
+  }                                                                                              \
+  __VA_ARGS__ static void multiply_lanes_##BYTES(const double *restrict rows, size_t count,      \
+                                                 const double *restrict columns,                 \
+                                                 double *restrict to) {                          \
+    wide_lanes sum[LANE_ROWS] = {0};                                                             \
+    for (size_t k = 0; k < count; k++) {                                                         \
+      const wide_lanes row = *(const stored_wide_lanes *)(const void *)(columns + k * STRIP);    \
+      for (size_t r = 0; r < LANE_ROWS; r++) sum[r] += rows[k * LANE_ROWS + r] * row;            \
+    }                                                                                            \
+    for (size_t r = 0; r < LANE_ROWS; r++)                                                       \
+      *(stored_wide_lanes *)(void *)(to + r * LANES) = sum[r];                                   \
   }
 
 #endif

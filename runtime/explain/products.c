@@ -23,6 +23,27 @@ typedef struct product_job {
   void *user;
 } product_job;
 
+enum { TURNED = 16 }; /* entries of a vector that are packed at a time: a line of a cache */
+
+/* `count` vectors from `first` on to [size, group], times factor; past the last one zeros. */
+static void pack_group(const heed_vectors *from, size_t first, size_t count, size_t group,
+                       float factor, float *to) {
+  const size_t size = from->size, next = from->next_value;
+  if (count < group) memset(to, 0, group * size * sizeof *to);
+  for (size_t begin = 0; begin < size; begin += TURNED) {
+    const size_t end = size - begin < TURNED ? size : begin + TURNED;
+    if (from->next_vector == 1) {
+      for (size_t k = begin; k < end; k++)
+        for (size_t i = 0; i < count; i++)
+          to[k * group + i] = from->values[first + i + k * next] * factor;
+    } else {
+      for (size_t i = 0; i < count; i++)
+        for (size_t k = begin; k < end; k++)
+          to[k * group + i] = from->values[(first + i) * from->next_vector + k * next] * factor;
+    }
+  }
+}
+
 /* Vectors in groups: [count / group, size, group], times scale; what is past the last one is 0. */
 static float *pack(const heed_context *context, const heed_vectors *from, size_t multiple,
                    size_t group, double factor) {
@@ -32,15 +53,9 @@ static float *pack(const heed_context *context, const heed_vectors *from, size_t
   float *packed = heed_alloc_raw(context, floats, sizeof *packed);
   if (!packed) return NULL;
   for (size_t g = 0; g < groups; g++) {
-    float *to = packed + g * group * from->size;
-    for (size_t k = 0; k < from->size; k++)
-      for (size_t i = 0; i < group; i++) {
-        const size_t vector = g * group + i;
-        to[k * group + i] =
-            vector < from->count
-                ? from->values[vector * from->next_vector + k * from->next_value] * (float)factor
-                : 0.0f;
-      }
+    const size_t first = g * group, left = first < from->count ? from->count - first : 0;
+    pack_group(from, first, left < group ? left : group, group, (float)factor,
+               packed + first * from->size);
   }
   return packed;
 }

@@ -1,5 +1,6 @@
 /* How alike patches are: cosines of their states, and which of two pictures belong together. */
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/status.h"
@@ -21,12 +22,16 @@ static float cosine_of(double product) {
 static void put_tile(size_t row, size_t column, size_t rows, size_t columns,
                      const double tile[HEED_TILE_ROWS * HEED_TILE_COLUMNS], void *user) {
   const cosine_table *to = user;
-  for (size_t r = 0; r < rows; r++)
-    for (size_t c = 0; c < columns && (!to->half || column + c <= row + r); c++)
-      to->cosines[(row + r) * to->others + column + c] = cosine_of(tile[r * HEED_TILE_COLUMNS + c]);
+  float cosines[HEED_TILE_ROWS * HEED_TILE_COLUMNS];
+  for (size_t i = 0; i < rows * HEED_TILE_COLUMNS; i++) cosines[i] = cosine_of(tile[i]);
+  for (size_t r = 0; r < rows; r++) {
+    const size_t own = row + r < column ? 0 : row + r - column + 1; /* up to the diagonal */
+    memcpy(to->cosines + (row + r) * to->others + column, cosines + r * HEED_TILE_COLUMNS,
+           (to->half && own < columns ? own : columns) * sizeof *cosines);
+  }
   for (size_t c = 0; to->half && c < columns; c++)
     for (size_t r = column + c > row ? column + c - row : 0; r < rows; r++)
-      to->cosines[(column + c) * to->others + row + r] = cosine_of(tile[r * HEED_TILE_COLUMNS + c]);
+      to->cosines[(column + c) * to->others + row + r] = cosines[r * HEED_TILE_COLUMNS + c];
 }
 
 /* Each state over its length: 0 / 0 is NaN, and so are the cosines. */
@@ -37,8 +42,9 @@ static void make_unit(const float *states, size_t count, size_t channels, float 
       const double value = (double)states[i * channels + c];
       square += value * value;
     }
+    const double length = sqrt(square);
     for (size_t c = 0; c < channels; c++)
-      unit[i * channels + c] = (float)((double)states[i * channels + c] / sqrt(square));
+      unit[i * channels + c] = (float)((double)states[i * channels + c] / length);
   }
 }
 
