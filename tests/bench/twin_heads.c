@@ -1,12 +1,12 @@
 /* Which heads carry the demo's answer, and what is left without them: docs/explain.md has the
- * table. twin_heads MODEL read|zero|mean|scenes CALIBRATION FIRST SCENES LEAST MOST Heads are
+ * table. twin_heads MODEL read|other|zero|mean|scenes CALIBRATION FIRST SCENES LEAST MOST Heads are
  * ranked on CALIBRATION scenes, seeds 100001 on: by the ledger (what a head read from the twins, in
  * the logit of the drawn shape less the largest other one), and by what the answer loses when the
  * head alone is ablated. Then the first K = LEAST ... MOST heads of a ranking are ablated together
  * in each of SCENES seeds from FIRST on, and so are K of the other heads by chance. An ablated head
- * gives zeros to CLS alone (read) or to all tokens, its mean over the tokens of the scene, or that
- * over the calibration scenes, too. An answer is broken when it names another shape than the drawn
- * one. */
+ * gives CLS alone zeros (read) or what it gave CLS in another scene, whose twins have another shape
+ * (other); or it gives all tokens zeros, its mean over the tokens of the scene, or that over the
+ * calibration scenes, too. An answer is broken when it names another shape than the drawn one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "heed/native.h"
 #include "heed/scene.h"
 
-enum { MOST_HEADS = 64, FIRST_CALIBRATED = 100001 };
+enum { MOST_HEADS = 64, FIRST_CALIBRATED = 100001, FIRST_OTHER = 200001 };
 
 static heed_error error;
 
@@ -42,6 +42,11 @@ typedef struct bench {
   uint32_t twins[2], drawn;
 } bench;
 
+static bool is_mode(const bench *b, const char *mode) { return strcmp(b->mode, mode) == 0; }
+
+/* What a head gives to other tokens than CLS stays. */
+static bool for_cls(const bench *b) { return is_mode(b, "read") || is_mode(b, "other"); }
+
 static void open_bench(bench *b, const char *path) {
   const heed_cpu_desc cpu = {sizeof cpu, 1, NULL};
   must(heed_context_create(NULL, &b->context, &error));
@@ -53,7 +58,8 @@ static void open_bench(bench *b, const char *path) {
                                  .batch = 1,
                                  .height = HEED_SCENE_SIDE,
                                  .width = HEED_SCENE_SIDE,
-                                 .intervene = true};
+                                 .intervene = true,
+                                 .offset_rows = is_mode(b, "other")};
   must(heed_model_build(b->model, &build, &b->graph, &error));
   heed_value taps[MOST_HEADS];
   for (uint32_t l = 0; l < b->info.layers; l++)
@@ -110,15 +116,32 @@ static void ablate(bench *b, const bool *without) {
     const bool *of = without + l * b->info.heads;
     for (uint32_t h = 0; h < b->info.heads; h++)
       if (of[h]) must(heed_changes_ablate(changes, l, h, &error));
-    if (any_of(of, b->info.heads) && strcmp(b->mode, "zero") != 0)
-      must(heed_changes_replace(changes, l, b->output + (size_t)l * b->tokens * b->info.width,
-                                &error));
+    float *output = b->output + (size_t)l * b->tokens * b->info.width;
+    if (is_mode(b, "other"))
+      must(heed_changes_resample(changes, l, output, &error)); /* so that offsets have rows */
+    else if (any_of(of, b->info.heads) && !is_mode(b, "zero"))
+      must(heed_changes_replace(changes, l, output, &error));
   }
   must(heed_changes_write(changes, b->session, &error));
   heed_changes_destroy(changes);
 }
 
-/* Blocks CLS alone from all keys in these heads: they give zeros there. */
+/* What these heads of a layer gave to CLS in the other scene. */
+static void put_other(bench *b, uint32_t layer, const bool *of) {
+  const size_t count = (size_t)b->tokens * b->info.width, depth = b->info.width / b->info.heads;
+  char name[64];
+  float *offset = calloc(count, sizeof *offset);
+  if (!offset) exit(4);
+  for (uint32_t h = 0; h < b->info.heads; h++)
+    if (of[h])
+      memcpy(offset + h * depth, b->output + layer * count + h * depth, depth * sizeof *offset);
+  snprintf(name, sizeof name, "layer.%u.attention.offset", layer);
+  must(heed_session_write(b->session, heed_graph_find(b->graph, name), offset,
+                          count * sizeof *offset, &error));
+  free(offset);
+}
+
+/* Blocks CLS alone from all keys in these heads: they give zeros there, or what is put there. */
 static void ablate_read(bench *b, const bool *without) {
   const size_t row = b->tokens, head = row * row;
   uint8_t *mask = malloc(b->info.heads * head);
@@ -131,6 +154,7 @@ static void ablate_read(bench *b, const bool *without) {
       if (without[l * b->info.heads + h]) memset(mask + h * head, 0, row);
     must(heed_session_write(b->session, heed_graph_find(b->graph, name), mask, b->info.heads * head,
                             &error));
+    if (is_mode(b, "other")) put_other(b, l, without + l * b->info.heads);
   }
   free(mask);
 }
@@ -154,8 +178,8 @@ static void forget_outputs(bench *b) {
 
 /* The logit of the drawn shape less the largest other one, without these heads. */
 static double margin(bench *b, const bool *without) {
-  ablate(b, strcmp(b->mode, "read") == 0 ? none : without);
-  if (strcmp(b->mode, "read") == 0) ablate_read(b, without);
+  ablate(b, for_cls(b) ? none : without);
+  if (for_cls(b)) ablate_read(b, without);
   must(heed_session_run(b->session, NULL, &error));
   must(heed_session_read(b->session, heed_graph_find(b->graph, "logits"), 0, b->info.classes,
                          b->logits, &error));
@@ -218,25 +242,35 @@ static void shuffle(uint32_t *others, uint32_t count, uint64_t *state) {
   }
 }
 
-/* The margin of the scene, and the outputs that ablated heads get in their place. */
-static double see(bench *b) {
+/* Shows the scene and returns its margin; and finds the outputs that ablated heads get in their
+ * place. The other scene is the first from *other on with another drawn shape. */
+static double see(bench *b, uint64_t seed, uint64_t *other) {
+  show_scene(b, seed);
+  if (is_mode(b, "other")) {
+    const uint32_t drawn = b->drawn;
+    do show_scene(b, (*other)++);
+    while (b->drawn == drawn);
+    (void)margin(b, none);
+    forget_outputs(b);
+    add_outputs(b, 1.0f);
+    show_scene(b, seed);
+  }
   const double whole = margin(b, none);
-  if (strcmp(b->mode, "mean") == 0) {
+  if (is_mode(b, "mean")) {
     forget_outputs(b);
     add_outputs(b, 1.0f);
   }
   return whole;
 }
 
-static void calibrate(bench *b, uint32_t scenes, double *ledger, double *loss) {
-  for (uint32_t i = 0; i < scenes && strcmp(b->mode, "scenes") == 0; i++) {
+static void calibrate(bench *b, uint32_t scenes, uint64_t *other, double *ledger, double *loss) {
+  for (uint32_t i = 0; i < scenes && is_mode(b, "scenes"); i++) {
     show_scene(b, FIRST_CALIBRATED + i);
     (void)margin(b, none);
     add_outputs(b, 1.0f / (float)scenes);
   }
   for (uint32_t i = 0; i < scenes; i++) {
-    show_scene(b, FIRST_CALIBRATED + i);
-    const double whole = see(b);
+    const double whole = see(b, FIRST_CALIBRATED + i, other);
     add_ledger(b, ledger);
     for (uint32_t h = 0; h < b->heads; h++) {
       bool without[MOST_HEADS] = {false};
@@ -250,7 +284,8 @@ int main(int argc, char **argv) {
   static bench b;
   if (argc != 8) {
     fprintf(stderr,
-            "usage: twin_heads MODEL read|zero|mean|scenes CALIBRATION FIRST SCENES LEAST MOST\n");
+            "usage: twin_heads MODEL read|other|zero|mean|scenes CALIBRATION FIRST SCENES LEAST "
+            "MOST\n");
     return 2;
   }
   const uint32_t calibration = (uint32_t)atoi(argv[3]), first = (uint32_t)atoi(argv[4]),
@@ -261,7 +296,8 @@ int main(int argc, char **argv) {
   if (most > b.heads / 2) most = b.heads / 2;
   double ledger[MOST_HEADS] = {0.0}, loss[MOST_HEADS] = {0.0};
   uint32_t by[2][MOST_HEADS], broken[3][MOST_HEADS] = {{0}}, right = 0;
-  calibrate(&b, calibration, ledger, loss);
+  uint64_t other = FIRST_OTHER;
+  calibrate(&b, calibration, &other, ledger, loss);
   rank(ledger, b.heads, by[0]);
   rank(loss, b.heads, by[1]);
   for (uint32_t i = 0; i < b.heads; i++)
@@ -270,8 +306,7 @@ int main(int argc, char **argv) {
            by[1][i] / b.info.heads, by[1][i] % b.info.heads, loss[by[1][i]] / calibration);
   for (uint32_t i = 0; i < scenes; i++) {
     uint64_t state = first + i;
-    show_scene(&b, first + i);
-    right += see(&b) > 0.0;
+    right += see(&b, first + i, &other) > 0.0;
     for (uint32_t k = least; k <= most; k++) {
       uint32_t others[MOST_HEADS];
       memcpy(others, by[0] + k, (b.heads - k) * sizeof *others);
