@@ -143,7 +143,7 @@ static const char *list_methods(char *to, size_t size) {
 static int run(cli_state *cli, int argc, char **argv) {
   cli_choice choice = CLI_CHOICE_INIT;
   const char *out = NULL, *file = NULL, *methods = NULL, *target = NULL, *layer = NULL,
-             *ig_steps = NULL, *sites = NULL, *percent = NULL;
+             *ig_steps = NULL, *sites = NULL, *heads = NULL, *percent = NULL;
   bool source_mean = false;
   uint32_t steps = 0, flip_pixels = 0, clusters = 0, square = 0;
   char chosen[HEED_PATH_SIZE];
@@ -163,6 +163,9 @@ static int run(cli_state *cli, int argc, char **argv) {
        "what patch puts in: some of these; levels: all states of one (default: the first three)"},
       {"--source-mean", CLI_FLAG, &source_mean, NULL,
        "patch: put in the mean over all pictures of source.pixel_values"},
+      {"--heads", CLI_TEXT, &heads, "LAYER.HEAD,...",
+       "ablation: heads that give zeros or, with source.pixel_values, the mean of what they give "
+       "there"},
       {"--square", CLI_NUMBER, &square, "N",
        "occlusion: patches of a side of a square that is covered (default: 2)"},
       {"--clusters", CLI_NUMBER, &clusters, "K", "groups of kmeans (default: 5)"},
@@ -198,7 +201,8 @@ static int run(cli_state *cli, int argc, char **argv) {
                               .steps = steps,
                               .flip_pixels = flip_pixels,
                               .clusters = clusters,
-                              .square = square}};
+                              .square = square,
+                              .heads = heads}};
   heed_status status = cli_check_paths(cli, paths, sizeof paths / sizeof *paths);
   if (status == HEED_OK) status = read_ig_steps(cli, &job, ig_steps);
   if (status == HEED_OK) status = read_percent(cli, &job, percent);

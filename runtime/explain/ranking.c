@@ -22,16 +22,14 @@ void heed_map_order(const float *map, uint32_t n, uint32_t *order) {
 
 /* ------------------------------------------------------------------------------------- spearman */
 
-/* ranks [n] of |map| from 0 up, equal numbers with the mean of theirs; magnitude and order [n] are
- * scratch. Returns whether all numbers are numbers. */
-static bool rank(const float *map, uint32_t n, float *magnitude, uint32_t *order, double *ranks) {
-  for (uint32_t i = 0; i < n; i++) {
+/* ranks [n] of map from 0 up, equal numbers with the mean of theirs; order [n] is scratch. Returns
+ * whether all numbers are numbers. */
+static bool rank(const float *map, uint32_t n, uint32_t *order, double *ranks) {
+  for (uint32_t i = 0; i < n; i++)
     if (isnan(map[i])) return false;
-    magnitude[i] = fabsf(map[i]);
-  }
-  heed_map_order(magnitude, n, order);
+  heed_map_order(map, n, order);
   for (uint32_t first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && magnitude[order[end]] == magnitude[order[first]];) end++;
+    for (end = first + 1; end < n && map[order[end]] == map[order[first]];) end++;
     for (uint32_t i = first; i < end; i++)
       ranks[order[i]] = (double)n - 0.5 * ((double)first + (double)end + 1.0);
   }
@@ -50,20 +48,30 @@ static double correlate(const double *a, const double *b, uint32_t n) {
   return aa > 0.0 && bb > 0.0 ? ab / (sqrt(aa) * sqrt(bb)) : (double)NAN;
 }
 
+heed_status heed_map_rank_correlation(heed_context *context, const float *a, const float *b,
+                                      uint32_t n, double *rho, heed_error *error) {
+  double *ranks = heed_alloc_raw(context, (size_t)n + 1, 2 * sizeof *ranks);
+  uint32_t *order = heed_alloc_raw(context, (size_t)n + 1, sizeof *order);
+  const bool room = ranks && order;
+  if (room)
+    *rho = rank(a, n, order, ranks) && rank(b, n, order, ranks + n) ? correlate(ranks, ranks + n, n)
+                                                                    : (double)NAN;
+  heed_free(context, ranks);
+  heed_free(context, order);
+  return room ? HEED_OK : heed_fail_memory(error, "rank correlation", n * 2 * sizeof *ranks);
+}
+
 heed_status heed_map_spearman(heed_context *context, const float *a, const float *b, uint32_t n,
                               double *rho, heed_error *error) {
-  double *ranks = heed_alloc_raw(context, (size_t)n + 1, 2 * sizeof *ranks);
-  float *magnitude = heed_alloc_raw(context, (size_t)n + 1, sizeof *magnitude);
-  uint32_t *order = heed_alloc_raw(context, (size_t)n + 1, sizeof *order);
-  const bool room = ranks && magnitude && order;
-  if (room)
-    *rho = rank(a, n, magnitude, order, ranks) && rank(b, n, magnitude, order, ranks + n)
-               ? correlate(ranks, ranks + n, n)
-               : (double)NAN;
-  heed_free(context, ranks);
-  heed_free(context, magnitude);
-  heed_free(context, order);
-  return room ? HEED_OK : heed_fail_memory(error, "spearman", n * 2 * sizeof *ranks);
+  float *sizes = heed_alloc_raw(context, (size_t)n + 1, 2 * sizeof *sizes);
+  if (!sizes) return heed_fail_memory(error, "spearman", n * 2 * sizeof *sizes);
+  for (uint32_t i = 0; i < n; i++) {
+    sizes[i] = fabsf(a[i]);
+    sizes[n + i] = fabsf(b[i]);
+  }
+  const heed_status status = heed_map_rank_correlation(context, sizes, sizes + n, n, rho, error);
+  heed_free(context, sizes);
+  return status;
 }
 
 /* ---------------------------------------------------------------------------------- localisation

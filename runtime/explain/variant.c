@@ -55,8 +55,9 @@ heed_status heed_answer_read(const heed_explain_run *run, const heed_pass *pass,
   return status;
 }
 
-heed_status heed_variant_open(const heed_explain_run *run, bool shortened, uint32_t patches,
-                              heed_pass *variant, heed_error *error) {
+/* build: what the variant's graph is, but for its batch and its size. */
+static heed_status open_as(const heed_explain_run *run, heed_build_desc *build, heed_pass *variant,
+                           heed_error *error) {
   const bool state = run->target.kind == HEED_TARGET_STATE;
   *variant = run->pass;
   variant->graph = NULL;
@@ -64,19 +65,29 @@ heed_status heed_variant_open(const heed_explain_run *run, bool shortened, uint3
   variant->session = NULL;
   variant->kept = NULL;
   variant->kept_count = 0;
-  if (shortened) variant->tokens = run->info.prefix_tokens + patches;
-  const heed_build_desc build = {.struct_size = sizeof build,
-                                 .batch = variant->batch,
-                                 .height = variant->height,
-                                 .width = variant->width,
-                                 .classes_only = !state,
-                                 .shortened = shortened,
-                                 .patches = shortened ? patches : 0};
-  HEED_TRY(heed_model_build(run->desc->model, &build, &variant->graph, error));
+  if (build->shortened) variant->tokens = run->info.prefix_tokens + build->patches;
+  build->struct_size = sizeof *build;
+  build->batch = variant->batch;
+  build->height = variant->height;
+  build->width = variant->width;
+  build->classes_only = !state;
+  HEED_TRY(heed_model_build(run->desc->model, build, &variant->graph, error));
   const heed_value value = heed_target_value(run, variant);
   const heed_plan_desc plan = {sizeof plan, &value, state, HEED_ATTENTION_MODE_AUTO};
   HEED_TRY(heed_plan_create(variant->graph, run->desc->backend, &plan, &variant->plan, error));
   return heed_session_create(variant->plan, NULL, &variant->session, error);
+}
+
+heed_status heed_variant_open(const heed_explain_run *run, bool shortened, uint32_t patches,
+                              heed_pass *variant, heed_error *error) {
+  heed_build_desc build = {.shortened = shortened, .patches = shortened ? patches : 0};
+  return open_as(run, &build, variant, error);
+}
+
+heed_status heed_variant_open_changed(const heed_explain_run *run, bool offset_rows,
+                                      heed_pass *variant, heed_error *error) {
+  heed_build_desc build = {.intervene = true, .offset_rows = offset_rows};
+  return open_as(run, &build, variant, error);
 }
 
 heed_status heed_variant_write(const heed_pass *variant, const char *name, const void *data,

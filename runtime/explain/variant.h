@@ -25,6 +25,9 @@ heed_status heed_answer_read(const heed_explain_run *run, const heed_pass *pass,
  * session. */
 heed_status heed_variant_open(const heed_explain_run *run, bool shortened, uint32_t patches,
                               heed_pass *variant, heed_error *error);
+/* The same of all patches, for heed_changes; offset_rows: those of heed_changes_resample. */
+heed_status heed_variant_open_changed(const heed_explain_run *run, bool offset_rows,
+                                      heed_pass *variant, heed_error *error);
 /* Writes an input of the variant, where its graph has it. */
 heed_status heed_variant_write(const heed_pass *variant, const char *name, const void *data,
                                heed_error *error);

@@ -24,6 +24,14 @@ explained ledger 'ledger.bias ledger.embeddings ledger.heads ledger.mlps ledger.
 explained patch 'patch.heads patch.mlps patch.scores patch.states score'
 explained outliers,kmeans 'kmeans kmeans.centres outliers outliers.bound score'
 explained occlusion 'occlusion occlusion.probability score'
+
+# One head of the second picture is a patch; no source gives zeros.
+test_begin ablated
+heed explain "$vit" "$input" -o out.safetensors --methods ablation,patch --sites heads --heads 1.2 --target 2 --backend cpu --quiet
+expect_exit 0
+found=$(saved out.safetensors)
+[ "$found" = 'ablation ablation.probability patch.heads patch.scores score' ] || fail "found $found"
+test_end
 explained deletion 'deletion.pixels deletion.pixels.area deletion.pixels.probability deletion.pixels.probability.area deletion.tokens deletion.tokens.area deletion.tokens.probability deletion.tokens.probability.area score' "$judged"
 explained localisation 'localisation.mass localisation.pointing localisation.rank score' "$judged"
 
@@ -66,6 +74,8 @@ refused no_source 3 'source.pixel_values' "$vit" "$lone" --methods patch
 refused no_vector 3 'pooler_output' "$vit" "$input" --methods norms --target vector
 refused no_classifier 3 'no classifier' "$clip" "$input" --methods lens
 refused many_clusters 2 'kmeans: too many clusters (found 99' "$vit" "$input" --methods kmeans --clusters 99
+refused no_heads 2 'ablation: no heads' "$vit" "$input" --methods ablation
+refused unknown_head 2 'ablation: unknown heads (found "1.9"' "$vit" "$input" --methods ablation --heads 1.9
 refused unknown_site 2 'patch: unknown site (found "level"' "$vit" "$input" --methods patch --sites level
 refused no_steps 2 'ig-steps: out of range (found "0"' "$vit" "$input" --methods ig --ig-steps 0
 refused no_second_picture 3 'atp: missing tensor source.pixel_values' "$vit" "$lone" --methods atp

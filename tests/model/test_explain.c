@@ -743,7 +743,8 @@ static void test_memory(void **state) {
   open_pictures(&t);
   heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL);
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n++;
-  desc.methods = "norms,outliers,kmeans,occlusion";
+  desc.methods = "norms,outliers,kmeans,occlusion,ablation";
+  desc.heads = "0.0,1.1";
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;
   desc.methods = "patch";
   for (size_t n = 1; explain_without(&desc, n) != HEED_OK;) n += 1 + n / 16;

@@ -270,11 +270,110 @@ static void test_occlusion(void **state) {
   close_pictures(&t);
 }
 
+/* One ablated head that gives what it gives in other pictures, on the average, is a patch of their
+ * mean; without other pictures it is a patch of zeros, as changes of the attention make it. */
+static void check_ablation(const opened *o, const inputs *in, const char *target) {
+  heed_explain_desc desc = {.struct_size = sizeof desc,
+                            .model = o->model,
+                            .text = o->text,
+                            .backend = test_backend_get(0),
+                            .target = target,
+                            .inputs = in->tensor,
+                            .input_count = in->count,
+                            .sites = "heads",
+                            .source_mean = true};
+  heed_explanation *made, *ablated;
+  size_t count, batch;
+  desc.methods = "patch";
+  assert_ok(heed_explain(test_backend_context(), &desc, &made, &error));
+  const float *patched = floats(made, "patch.heads", &count), *score;
+  float largest = 0.0f;
+  desc.methods = "ablation";
+  for (size_t i = 0; i < count; i++)
+    if (fabsf(patched[i]) > largest) largest = fabsf(patched[i]);
+  const size_t heads = (size_t)o->info.layers * o->info.heads;
+  for (size_t i = 0; i < heads; i++) {
+    char head[32];
+    snprintf(head, sizeof head, "%zu.%zu", i / o->info.heads, i % o->info.heads);
+    desc.heads = head;
+    assert_ok(heed_explain(test_backend_context(), &desc, &ablated, &error));
+    score = floats(ablated, "ablation", &batch);
+    assert_int_equal(batch * heads, count);
+    for (size_t b = 0; b < batch; b++)
+      assert_true(fabsf(score[b] - patched[b * heads + i]) <= 2e-5f * largest);
+    heed_explanation_destroy(ablated);
+  }
+  heed_explanation_destroy(made);
+}
+
+static void test_ablation(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *target;
+  } all[] = {
+      {"hf_vit", "2"},     {"hf_vit", "1-4"}, {"hf_beit", "0"},        {"hf_deit_distilled", "3"},
+      {"timm_eva02", "2"}, {"hf_clip", "2"},  {"hf_siglip", "vector"}, {"timm_avg_fc_norm", "4"}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    char path[96], folder[64];
+    opened o;
+    inputs in;
+    snprintf(path, sizeof path, "explain/io/%s.safetensors", all[i].name);
+    snprintf(folder, sizeof folder, "explain/%s", all[i].name);
+    vector_file io = vector_file_open(path);
+    open_model(&o, folder, "config.json", heed_safetensors_find(io.file, "input_ids") != NULL);
+    read_inputs(&io, &in);
+    check_ablation(&o, &in, all[i].target);
+    free_inputs(&in);
+    close_model(&o);
+    vector_file_close(&io);
+  }
+}
+
+/* Several heads, and none in the list that the model has not. */
+static void test_ablated_heads(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *made;
+  size_t count;
+  open_pictures(&t);
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), "4");
+  desc.methods = "ablation";
+  desc.input_count = 1; /* zeros */
+  assert_string_equal(t.in.tensor[0].name, "pixel_values");
+  float zeros[2][2], *share;
+  for (int twice = 0; twice < 2; twice++) { /* named twice is once */
+    desc.heads = twice ? "0.1,1.0,0.1" : "1.0,0.1";
+    assert_ok(heed_explain(test_backend_context(), &desc, &made, &error));
+    memcpy(zeros[twice], floats(made, "ablation", &count), sizeof zeros[twice]);
+    assert_int_equal(count, 2);
+    share = (float *)(size_t)floats(made, "ablation.probability", &count);
+    assert_true(share[0] > 0.0f && share[0] < 1.0f);
+    heed_explanation_destroy(made);
+  }
+  assert_memory_equal(zeros[0], zeros[1], sizeof zeros[0]);
+  static const char *const wrong[] = {"1",     "1.",           ".0",    "1.0,",  "1.0,,0.1",
+                                      ",1.0",  "99.0",         "0.99",  "1.0 ",  "-1.0",
+                                      "1.0.0", "4294967296.0", "0x1.0", "1,0.1", "1.0;0.1"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    desc.heads = wrong[i];
+    assert_fails(heed_explain(test_backend_context(), &desc, &made, &error), HEED_INVALID_ARGUMENT,
+                 "ablation: unknown heads (found \"");
+  }
+  static const char *const empty[] = {NULL, ""};
+  for (size_t i = 0; i < 2; i++) {
+    desc.heads = empty[i];
+    assert_fails(heed_explain(test_backend_context(), &desc, &made, &error), HEED_INVALID_ARGUMENT,
+                 "ablation: no heads");
+  }
+  close_pictures(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_whole_levels), cmocka_unit_test(test_explainer),
-      cmocka_unit_test(test_no_score), cmocka_unit_test(test_groups_and_outliers),
-      cmocka_unit_test(test_occlusion)};
+      cmocka_unit_test(test_no_score),     cmocka_unit_test(test_groups_and_outliers),
+      cmocka_unit_test(test_occlusion),    cmocka_unit_test(test_ablation),
+      cmocka_unit_test(test_ablated_heads)};
   if (!test_backend_count()) return 1;
   return cmocka_run_group_tests_name("explain_rules", tests, NULL, test_backend_close_all);
 }

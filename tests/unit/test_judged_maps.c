@@ -52,6 +52,11 @@ static void test_spearman_ties(void **state) {
   assert_true(isnan(rho));
   assert_ok(heed_map_spearman(context, none, b, 3, &rho, &error));
   assert_true(isnan(rho));
+  /* With their signs: 1 0 2 against 0 2 1, and against the same backwards. */
+  assert_ok(heed_map_rank_correlation(context, a, b, 3, &rho, &error));
+  assert_true(fabs(rho + 0.5) < 1e-12);
+  assert_ok(heed_map_rank_correlation(context, b, same, 3, &rho, &error));
+  assert_true(fabs(rho - 0.0) < 1e-12);
 }
 
 static void test_localise(void **state) {

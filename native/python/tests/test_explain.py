@@ -52,7 +52,8 @@ class Methods(unittest.TestCase):
                   "judge.other": random.random((batch, patches), np.float32),
                   "judge.mask": (random.random((batch, height, width)) < 0.3).astype(np.uint8),
                   "noise": random.normal(size=(2, 3, height, width)).astype(np.float32)}
-        found, expected = self.both(folder, inputs, ",".join(heed.explain_methods), target=(1, 3), words="1-3", ig_steps=4, steps=5)
+        found, expected = self.both(folder, inputs, ",".join(heed.explain_methods), target=(1, 3), words="1-3", ig_steps=4, steps=5,
+                                    heads="0.1,1.0", clusters=3, square=3)
         self.same(found, expected)
         for name in heed.explain_methods:
             self.assertTrue(any(one.replace(".", "_").startswith(name.split("_")[0]) or name == "gradient_rollout" for one in found), name)

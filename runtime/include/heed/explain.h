@@ -322,6 +322,10 @@ HEED_API void heed_map_order(const float *map, uint32_t n, uint32_t *order);
 HEED_NODISCARD HEED_API heed_status heed_map_spearman(heed_context *context, const float *a,
                                                       const float *b, uint32_t n, double *rho,
                                                       heed_error *error);
+/* EXPERIMENTAL: may change. The same of a and b themselves. Statuses: OUT_OF_MEMORY. */
+HEED_NODISCARD HEED_API heed_status heed_map_rank_correlation(heed_context *context, const float *a,
+                                                              const float *b, uint32_t n,
+                                                              double *rho, heed_error *error);
 #define HEED_POINTING_NONE 255
 typedef struct heed_localisation {
   uint8_t
@@ -403,6 +407,7 @@ typedef struct heed_explain_desc {
   uint32_t clusters;                /* of kmeans; 0 = 5 */
   uint32_t square;                  /* patches of a side of the squares of occlusion; 0 = 2 */
   struct heed_explainer *explainer; /* or NULL: nothing is kept for the next call */
+  const char *heads;                /* of ablation: "layer.head,..." */
 } heed_explain_desc;
 
 /* Keeps the graph, the plan, the session and its memory of an explanation for the next one that has

@@ -114,9 +114,16 @@ def _count(name: str, value: int, most: int) -> int:
     return int(value)
 
 
+def _listed(names: str | Sequence[str] | None) -> bytes | None:
+    """Names as C takes them, "a,b"."""
+    if names is None:
+        return None
+    return (names if isinstance(names, str) else ",".join(map(str, names))).encode("utf-8", "replace")
+
+
 def explain(model: Model, inputs: Mapping[str, Any], methods: str | Sequence[str], *, target: Any, layer: int | None, ig_steps: int,
-            sites: str | Sequence[str] | None, source_mean: bool, steps: int, curves: str, flip_pixels: int, percent: Sequence[float] | None,
-            texts: bool, progress: Callable[[str, int, int], object] | None) -> Explanation:
+            sites: str | Sequence[str] | None, source_mean: bool, heads: str | Sequence[str] | None, clusters: int, square: int, steps: int,
+            curves: str, flip_pixels: int, percent: Sequence[float] | None, texts: bool, progress: Callable[[str, int, int], object] | None) -> Explanation:
     """What model.explain does once its pictures are tensors."""
     listed = methods if isinstance(methods, str) else ",".join(map(str, methods))
     if layer is not None and (not isinstance(layer, (int, np.integer)) or not 0 <= layer < model.info.layers):
@@ -127,7 +134,7 @@ def explain(model: Model, inputs: Mapping[str, Any], methods: str | Sequence[str
     how = desc(_abi.heed_explain_desc, model=model._handle.pointer, text=model.texts._handle.pointer if texts else None, backend=model._backend.pointer,
                methods=listed.encode("utf-8", "replace"), target=target_words(target), layer_given=layer is not None, layer=int(layer or 0),
                ig_steps=_count("ig_steps", ig_steps, 10000), inputs=made, input_count=len(kept),
-               sites=None if sites is None else (sites if isinstance(sites, str) else ",".join(map(str, sites))).encode("utf-8", "replace"),
+               sites=_listed(sites), heads=_listed(heads), clusters=_count("clusters", clusters, 1 << 30), square=_count("square", square, 1 << 30),
                source_mean=bool(source_mean), hooks=fields(_abi.heed_explain_desc)["hooks"](hooks.desc), steps=_count("steps", steps, 1 << 20),
                curves=chosen("curves", curves, CURVES), flip_pixels=_count("flip_pixels", flip_pixels, 1 << 30),
                percent=shares.ctypes.data_as(DOUBLES) if shares.size else None, percent_count=shares.size)

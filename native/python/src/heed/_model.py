@@ -224,16 +224,18 @@ class Model(Unpicklable):
     def explain(self, image: Any = None, methods: str | Sequence[str] = "ledger", target: Any = None, *, pixel_values: Any = None,
                 source_values: Any = None, size: int | Pair | None = None, layer: int | None = None, source: Any = None, source_mean: bool = False,
                 texts: Sequence[str] | None = None, vector: Any = None, noise: Any = None, ig_steps: int = 0, sites: str | Sequence[str] | None = None,
-                map: Any = None, other: Any = None, pixels: Any = None, mask: Any = None, steps: int = 0, curves: str = "both", flip_pixels: int = 0,
-                percent: Sequence[float] | None = None, progress: Callable[[str, int, int], object] | None = None) -> _explain.Explanation:
+                heads: str | Sequence[str] | None = None, clusters: int = 0, square: int = 0, map: Any = None, other: Any = None, pixels: Any = None,
+                mask: Any = None, steps: int = 0, curves: str = "both", flip_pixels: int = 0, percent: Sequence[float] | None = None,
+                progress: Callable[[str, int, int], object] | None = None) -> _explain.Explanation:
         """What the answer rests on, by named methods of heed.explain_methods: model.explain("cat.jpg", "ledger,lens", target=281).
 
         image: a picture, or a list of pictures of one size; or pixel_values [B, channels, height, width] instead (of source: source_values).
         target: the score, which is a class by number or label, (N, M) for a difference, a text as docs/explain.md has it, or None for the largest
         logit. texts: CLIP's, whose logits are the classes then. vector [C]: of target="vector". layer: of pca, similarity. source: picture A of patch,
-        atp, similarity, or several with source_mean. sites: of patch. noise [n, channels, height, width]: of smoothgrad. map [B, patches] or a map
-        alone, other, pixels, mask [B, height, width]: what deletion, insertion, flipping, road, localisation, spearman judge; steps, curves ("both",
-        "tokens", "pixels"), flip_pixels, percent: how. progress(phase, done, total). Raises heed.Error.
+        atp, similarity, or several with source_mean; of ablation, one or several. sites: of patch. heads, as "3.0,4.1": of ablation. clusters: of
+        kmeans. square, in patches: of occlusion. noise [n, channels, height, width]: of smoothgrad. map [B, patches] or a map alone, other, pixels,
+        mask [B, height, width]: what deletion, insertion, flipping, road, localisation, spearman judge; steps, curves ("both", "tokens", "pixels"),
+        flip_pixels, percent: how. progress(phase, done, total). Raises heed.Error.
         """
         self._check()
         inputs: dict[str, Any] = {"pixel_values": self._pixels("image", image, size) if pixel_values is None else _tensor4(pixel_values)}
@@ -250,8 +252,8 @@ class Model(Unpicklable):
             inputs["input_ids"] = self.texts.ids(texts)
         self._busy += 1
         try:
-            return _explain.explain(self, inputs, methods, target=target, layer=layer, ig_steps=ig_steps, sites=sites, source_mean=source_mean,
-                                    steps=steps, curves=curves, flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
+            return _explain.explain(self, inputs, methods, target=target, layer=layer, ig_steps=ig_steps, sites=sites, source_mean=source_mean, heads=heads,
+                                    clusters=clusters, square=square, steps=steps, curves=curves, flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
         finally:
             self._busy -= 1
 
