@@ -229,7 +229,11 @@ export interface Explanation {
   'similarity.source'?: Tensor
   /** [N]: the patch of source that is the most similar, where that holds both ways; else -1. */
   match?: Tensor
-  /** []: the number that ledger, lens, norms and patch start from. */
+  /** [N]: the group of each patch, from 0; -1 of a state without a direction. */
+  kmeans?: Tensor
+  /** [K, C]: means of the groups' unit states. */
+  'kmeans.centres'?: Tensor
+  /** []: the number that the methods of the score start from. */
   score?: Tensor
   /** [L, H, T]: what each head adds to the score, by the source token that it read. */
   'ledger.heads'?: Tensor
@@ -247,6 +251,18 @@ export interface Explanation {
   lens?: Tensor
   /** [L + 1, T]: lengths of the states, before any norm. */
   norms?: Tensor
+  /** [L + 1, N] of 0 and 1: patches whose state is far longer than those of the others. */
+  outliers?: Tensor
+  /** [L + 1]: the length from which on. */
+  'outliers.bound'?: Tensor
+  /** [N]: the score with the patch's square of patches covered by the mean colour. */
+  occlusion?: Tensor
+  /** [N]: then the probability of the target, where that is one logit. */
+  'occlusion.probability'?: Tensor
+  /** []: the score without the heads. */
+  ablation?: Tensor
+  /** []: then the probability of the target, where that is one logit. */
+  'ablation.probability'?: Tensor
   /** [2]: the scores of the image and of source. */
   'patch.scores'?: Tensor
   /** [L + 1, T]: the score with the state of one token from source. */
@@ -685,25 +701,40 @@ export interface Session {
   }): Promise<Float32Array>
   /** EXPERIMENTAL: may change. Explains the last run by methods and returns their tensors by name;
    * docs/explain.md says what they mean. Of the states of the patches: 'pca', principal components
-   * and their colours, and 'similarity', cosines of all pairs of patches. Of the score: 'ledger',
-   * 'lens', 'norms' and 'patch', for which heed-all.wasm runs the unchanged model again on the same
-   * pixels, with weights of its own while it does.
+   * and their colours; 'similarity', cosines of all pairs of patches; 'kmeans', groups of them. The
+   * others, 'ledger', 'lens', 'norms', 'outliers', 'patch', 'occlusion' and 'ablation', have
+   * heed-all.wasm run the unchanged model again on the same pixels, with weights of its own while it
+   * does.
    *
    * layer: states after this layer, which taps must name as `layer.L.output`; default:
    * last_hidden_state. source: a session of a second image, which has run, for similarity.source,
-   * match and patch; sourceMean: patch takes the mean over all images of its batch. target: the
+   * match, patch and ablation; sourceMean: the mean over all images of its batch is put in. target: the
    * score, a class by number or label, [N, M] for the difference of two, or as docs/explain.md has
    * it; default: the largest logit. vector: the score is its product with pooler_output. texts: of a
    * model of images and texts, `row` of each text by heed/text; the target is the number of one.
    * sites: what patch puts in; default: all three. "heads.3" is one level, and the others are NaN:
-   * so a sweep can be shown as it goes on, and be cancelled between levels. onProgress tells of the runs of patch.
+   * so a sweep can be shown as it goes on, and be cancelled between levels. heads: those that
+   * ablation takes out, as "layer.head"; they give zeros or, with source, what they give there.
+   * clusters: groups of kmeans, 5. square: patches of a side of occlusion's squares, 2. onProgress
+   * tells of the runs of patch and occlusion.
    *
-   * Throws 'INVALID_ARGUMENT' for an unknown method, target or site, before the first run, and where
+   * Throws 'INVALID_ARGUMENT' for an unknown method, target, site or head, before the first run, and where
    * the states are not there; 'UNSUPPORTED' for a model that a method has no use for; 'CANCELLED',
    * within a method as soon as a run of it ends where memory is shared. */
   explain(
     options: {
-      methods: ('pca' | 'similarity' | 'ledger' | 'lens' | 'norms' | 'patch')[]
+      methods: (
+        | 'pca'
+        | 'similarity'
+        | 'kmeans'
+        | 'ledger'
+        | 'lens'
+        | 'norms'
+        | 'outliers'
+        | 'patch'
+        | 'occlusion'
+        | 'ablation'
+      )[]
       layer?: number
       batch?: number
       source?: Session
@@ -711,6 +742,9 @@ export interface Session {
       target?: number | string | [number, number]
       vector?: Float32Array
       texts?: Int32Array[]
+      heads?: `${number}.${number}`[]
+      clusters?: number
+      square?: number
       sites?: ('states' | 'heads' | 'mlps' | `${'states' | 'heads' | 'mlps'}.${number}`)[]
     } & CallOptions
   ): Promise<Explanation>

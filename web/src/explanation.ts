@@ -1,4 +1,4 @@
-/* session.explain: what methods make of the last run. Components and cosines are taken of its states;
+/* session.explain: what methods make of the last run. Components, cosines and groups are taken of its states;
  * the others run the model again, in heed-all.wasm, on the same pixels. */
 import { cancelled, HeedError } from './error.js'
 import { pause } from './host.js'
@@ -8,7 +8,9 @@ import type { CallContext, ExplainSource, Methods, Pixels } from '../types/libra
 import type { Explanation } from 'heed'
 
 /** Methods of heed_explain. */
-const ofRuns = ['ledger', 'lens', 'norms', 'patch']
+const ofRuns = ['ledger', 'lens', 'norms', 'outliers', 'patch', 'occlusion', 'ablation']
+/** Of kmeans. */
+const usualClusters = 5
 
 const encoder = new TextEncoder()
 
@@ -39,7 +41,9 @@ async function explainRuns(
     vector,
     texts = [],
     sites = [],
+    heads = [],
     layer = -1,
+    square = 0,
     source,
     sourceMean = false
   }: Methods['explain']['args'],
@@ -52,7 +56,8 @@ async function explainRuns(
     words = [
       names.join(),
       target === undefined && vector ? 'vector' : targetText(target),
-      sites.join()
+      sites.join(),
+      heads.join()
     ],
     shapeOf = ({ shape }: Pixels) => Uint32Array.from(shape),
     lent = [
@@ -65,11 +70,12 @@ async function explainRuns(
     found = await from.run(module, texts.length > 0, (model, tower) =>
       module.lend(
         vector ? [...lent, vector] : lent,
-        (methods, to, at, idsAt, pixels, shape, ...more) => {
+        (methods, to, at, headsAt, idsAt, pixels, shape, ...more) => {
           const [theirs, theirShape] = other ? more : [0, 0]
           module.check(
             module.exports.explain(
-              ...[module.web, model, tower, methods, to, at, layer, sourceMean, pixels, shape],
+              ...[module.web, model, tower, methods, to, at, headsAt, layer, square, sourceMean],
+              ...[pixels, shape],
               ...[theirs, theirShape, vector ? more[more.length - 1] : 0, vector?.length ?? 0],
               ...[idsAt, texts.length, length]
             )
@@ -85,7 +91,7 @@ export async function explain(
   context: CallContext,
   from: ExplainSource
 ): Promise<Explanation> {
-  const { methods: wanted, batch = 0, source } = args,
+  const { methods: wanted, batch = 0, source, clusters = usualClusters } = args,
     known = [...Object.keys(ofStates), ...ofRuns],
     found: Explanation = {}
   for (const name of wanted) argument('explain', 'methods', name, known.join('|'))
@@ -104,7 +110,7 @@ export async function explain(
   const module = await from.module()
   for (const [i, name] of states.entries()) {
     if (context.cancelled()) throw cancelled('explain')
-    Object.assign(found, ofStates[name](module, own as NonNullable<typeof own>, other))
+    Object.assign(found, ofStates[name](module, own as NonNullable<typeof own>, other, clusters))
     context.progress({ phase: 'run', done: i + 1, total: wanted.length })
     if (context.watched) await pause()
   }

@@ -73,7 +73,7 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   rollout:
     'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place,
   explain:
-    'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names sourceMean:Boolean' +
+    'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names heads:Names clusters:Size square:Size sourceMean:Boolean' +
     call
 }))()
 

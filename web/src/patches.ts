@@ -62,12 +62,42 @@ function cosines(module: ModuleMemory, own: PatchStates, other?: PatchStates) {
   return found
 }
 
-/** The methods of session.explain, by name. */
+function clustersOf(
+  module: ModuleMemory,
+  { states, rows, columns, channels }: PatchStates,
+  count: number
+) {
+  const patches = rows * columns,
+    found: Explanation = {}
+  module.lend(
+    [states, new Int32Array(patches), new Float32Array(count * channels)],
+    (at, cluster, centres) => {
+      module.check(
+        module.exports.patches_cluster(module.web, at, patches, channels, count, cluster, centres)
+      )
+      found.kmeans = module.tensor(module.code('dtype', 'i32'), [patches], cluster)
+      found['kmeans.centres'] = module.tensor(
+        module.code('dtype', 'f32'),
+        [count, channels],
+        centres
+      )
+    }
+  )
+  return found
+}
+
+/** The methods of session.explain, by name. clusters: of kmeans. */
 export const methods: Record<
   string,
-  (module: ModuleMemory, own: PatchStates, other?: PatchStates) => Explanation
+  (
+    module: ModuleMemory,
+    own: PatchStates,
+    other: PatchStates | undefined,
+    clusters: number
+  ) => Explanation
 > = {
   pca,
+  kmeans: (module, own, _other, clusters) => clustersOf(module, own, clusters),
   similarity: (module, own, other) => ({
     ...cosines(module, own),
     ...(other && cosines(module, own, other))

@@ -99,6 +99,9 @@ export interface Methods {
       vector?: Float32Array
       texts?: Int32Array[]
       sites?: string[]
+      heads?: string[]
+      clusters?: number
+      square?: number
       sourceMean?: boolean
     }
     result: Explanation
@@ -294,11 +297,17 @@ export type ExportName =
   | 'graph_refused'
   | 'graph_way'
   | 'graph_weights'
+  | 'map_distances'
+  | 'map_divergence'
   | 'map_entropy'
+  | 'map_groups'
   | 'map_mass_mask'
   | 'map_mean'
+  | 'map_mean_share'
+  | 'map_rank_correlation'
   | 'map_rollout'
   | 'map_rollout_back'
+  | 'map_share'
   | 'map_statistics'
   | 'message'
   | 'model_absent'
@@ -315,6 +324,7 @@ export type ExportName =
   | 'onnx_open'
   | 'onnx_wanted'
   | 'out'
+  | 'patches_cluster'
   | 'patches_pca'
   | 'explain'
   | 'patches_similarity'

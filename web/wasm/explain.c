@@ -24,6 +24,35 @@ void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, d
   heed_map_mass_mask(weights, n, share, mask, order);
 }
 
+double heed_web_map_divergence(const float *a, const float *b, uint32_t n) {
+  return heed_map_divergence(a, b, n);
+}
+
+void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
+                            double *distances) {
+  heed_map_distances(maps, heads, tokens, stride, distances);
+}
+
+heed_status heed_web_map_groups(heed_web *web, const double *distances, uint32_t count,
+                                double limit, uint32_t *group) {
+  uint32_t groups;
+  return heed_map_groups(web->context, distances, count, limit, group, &groups, &web->error);
+}
+
+double heed_web_map_share(const float *row, const uint8_t *region, uint32_t n) {
+  return heed_map_share(row, region, n);
+}
+
+double heed_web_map_mean_share(const float *attention, const uint8_t *region, uint32_t tokens,
+                               uint32_t prefix) {
+  return heed_map_mean_share(attention, tokens, prefix, region);
+}
+
+heed_status heed_web_map_rank_correlation(heed_web *web, const float *a, const float *b, uint32_t n,
+                                          double *rho) {
+  return heed_map_rank_correlation(web->context, a, b, n, rho, &web->error);
+}
+
 void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
                              uint32_t columns, double patch) {
   heed_map_statistics statistics;

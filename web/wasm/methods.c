@@ -6,7 +6,8 @@
 
 static void tell(const char *phase, uint64_t done, uint64_t total, void *user) {
   (void)user;
-  if (strcmp(phase, "patch") == 0) heed_host_patched((double)done, (double)total);
+  if (strcmp(phase, "patch") == 0 || strcmp(phase, "occlusion") == 0)
+    heed_host_patched((double)done, (double)total);
 }
 
 static bool stop(void *user) {
@@ -22,9 +23,10 @@ static void take_all(const heed_explanation *explanation) {
 }
 
 heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
-                             const char *methods, const char *target, const char *sites, int layer,
-                             uint32_t source_mean, const float *pixels, const uint32_t *shape,
-                             const float *source, const uint32_t *source_shape, const float *vector,
+                             const char *methods, const char *target, const char *sites,
+                             const char *heads, int layer, uint32_t square, uint32_t source_mean,
+                             const float *pixels, const uint32_t *shape, const float *source,
+                             const uint32_t *source_shape, const float *vector,
                              uint32_t vector_size, const int32_t *ids, uint32_t texts,
                              uint32_t length) {
   heed_named_tensor inputs[4] = {{"pixel_values", HEED_F32, {.rank = 4}, pixels}};
@@ -40,6 +42,8 @@ heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const h
                             .inputs = inputs,
                             .input_count = 1,
                             .sites = *sites ? sites : NULL,
+                            .heads = *heads ? heads : NULL,
+                            .square = square,
                             .source_mean = source_mean != 0,
                             .hooks = &hooks};
   memcpy(inputs[0].shape.dim, shape, 4 * sizeof *shape);

@@ -15,6 +15,13 @@ heed_status heed_web_patches_pca(heed_web *web, const float *states, uint32_t ro
   return heed_patches_pca(web->context, states, &grid, 1, channels, &pca, &web->error);
 }
 
+heed_status heed_web_patches_cluster(heed_web *web, const float *states, uint32_t count,
+                                     uint32_t channels, uint32_t clusters, int32_t *cluster,
+                                     float *centres) {
+  return heed_patches_cluster(web->context, states, count, channels, clusters, cluster, centres,
+                              &web->error);
+}
+
 heed_status heed_web_patches_similarity(heed_web *web, const float *states, uint32_t count,
                                         const float *others, uint32_t other_count,
                                         uint32_t channels, float *similarity, int32_t *match) {

@@ -217,6 +217,23 @@ HEED_WEB_EXPORT(map_entropy) double heed_web_map_entropy(const float *row, uint3
 HEED_WEB_EXPORT(map_mass_mask)
 void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, double share,
                             uint8_t *mask);
+HEED_WEB_EXPORT(map_divergence)
+double heed_web_map_divergence(const float *a, const float *b, uint32_t n);
+HEED_WEB_EXPORT(map_distances)
+void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
+                            double *distances);
+/* Those of all heads nearer than the limit, as heed_map_groups numbers them. */
+HEED_WEB_EXPORT(map_groups)
+heed_status heed_web_map_groups(heed_web *web, const double *distances, uint32_t count,
+                                double limit, uint32_t *group);
+HEED_WEB_EXPORT(map_share)
+double heed_web_map_share(const float *row, const uint8_t *region, uint32_t n);
+HEED_WEB_EXPORT(map_mean_share)
+double heed_web_map_mean_share(const float *attention, const uint8_t *region, uint32_t tokens,
+                               uint32_t prefix);
+HEED_WEB_EXPORT(map_rank_correlation)
+heed_status heed_web_map_rank_correlation(heed_web *web, const float *a, const float *b, uint32_t n,
+                                          double *rho);
 /* out: statistics. */
 HEED_WEB_EXPORT(map_statistics)
 void heed_web_map_statistics(heed_web *web, const float *attention, uint32_t prefix, uint32_t rows,
@@ -338,14 +355,21 @@ heed_status heed_web_patches_similarity(heed_web *web, const float *states, uint
                                         const float *others, uint32_t other_count,
                                         uint32_t channels, float *similarity, int32_t *match);
 
-/* methods.c: heed_explain of a model of model.c; its tensors go to heed_host_take. target and sites
- * "", layer below 0, text, source and vector NULL, 0 texts: none. shape, source_shape [4]: of
- * pixel_values. ids [texts, length]. */
+/* heed_patches_cluster */
+HEED_WEB_EXPORT(patches_cluster)
+heed_status heed_web_patches_cluster(heed_web *web, const float *states, uint32_t count,
+                                     uint32_t channels, uint32_t clusters, int32_t *cluster,
+                                     float *centres);
+
+/* methods.c: heed_explain of a model of model.c; its tensors go to heed_host_take. target, sites
+ * and heads "", layer below 0, square 0, text, source and vector NULL, 0 texts: none. shape,
+ * source_shape [4]: of pixel_values. ids [texts, length]. */
 HEED_WEB_EXPORT(explain)
 heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
-                             const char *methods, const char *target, const char *sites, int layer,
-                             uint32_t source_mean, const float *pixels, const uint32_t *shape,
-                             const float *source, const uint32_t *source_shape, const float *vector,
+                             const char *methods, const char *target, const char *sites,
+                             const char *heads, int layer, uint32_t square, uint32_t source_mean,
+                             const float *pixels, const uint32_t *shape, const float *source,
+                             const uint32_t *source_shape, const float *vector,
                              uint32_t vector_size, const int32_t *ids, uint32_t texts,
                              uint32_t length);
 

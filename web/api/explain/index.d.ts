@@ -53,6 +53,27 @@ export interface Explain {
   /** Returns the cosines [N] of one state [C] with states [N, C]; NaN of a state of zeros. */
   cosines(one: Float32Array, all: Float32Array): Float32Array
 
+  /** Returns the Jensen-Shannon divergence of two rows, each made to sum to 1, in nats: 0 to ln 2. */
+  divergence(a: Float32Array, b: Float32Array): number
+  /** Returns the distances [H, H] of maps [T, T]: the divergence of their rows, mean over every
+   * stride-th query. */
+  mapDistances(
+    maps: Float32Array[],
+    tokens: number,
+    stride?: number
+  ): ReturnType<Float64Array['slice']>
+  /** Returns the number of each one's group by distances [n, n]. Groups are of average linkage: the
+   * two nearest become one while they are nearer than `limit`. The largest is 0; of equal ones that
+   * with the lowest member comes first. */
+  mapGroups(distances: Float64Array, limit: number): ReturnType<Uint32Array['slice']>
+  /** Returns how much of a row lies on a region of tokens (not 0: inside). */
+  share(row: Float32Array, region: Uint8Array): number
+  /** Returns the mean of that over the patches outside the region; 0 without any. attention:
+   * [T, T]. */
+  meanShare(attention: Float32Array, region: Uint8Array, prefixTokens: number): number
+  /** Returns Spearman's rank correlation of two rows; NaN where one of them is constant. */
+  rankCorrelation(a: Float32Array, b: Float32Array): number
+
   /** Creates changes of a model's attention; nothing is changed at first. Throws 'INVALID_ARGUMENT'
    * for invalid sizes and 'OUT_OF_MEMORY'. */
   changes(sizes: ChangeSizes): AttentionChanges

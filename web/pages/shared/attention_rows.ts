@@ -1,5 +1,9 @@
 /* Rows and columns of kept attention weights [H, N, N] of one layer, row = query, column = key. */
 
+/** All of a head, [N, N]. */
+export const mapOf = (weights: Float32Array, head: number, tokens: number) =>
+  weights.subarray(head * tokens * tokens, (head + 1) * tokens * tokens)
+
 export function slice(
   weights: Float32Array,
   head: number,

@@ -12,7 +12,7 @@ export function expectArray(
   what: string,
   array: unknown,
   length?: number,
-  type: Float32ArrayConstructor | Float64ArrayConstructor = Float32Array
+  type: Float32ArrayConstructor | Float64ArrayConstructor | Uint8ArrayConstructor = Float32Array
 ) {
   if (!isArrayOf(array, type.name)) {
     const found = Object(array).constructor?.name ?? String(array)
@@ -27,6 +27,11 @@ export function expectArray(
 export function expectRows(rows: unknown) {
   if (!Array.isArray(rows) || !rows.length) return refuse('rows: missing (expected at least one)')
   for (const row of rows) expectArray('rows', row, rows[0]?.length)
+}
+
+export function expectNumber(what: string, found: number, least: number) {
+  if (!(Number.isInteger(found) && found >= least && found < 2 ** 31))
+    refuse(`${what} out of range (found ${found}, expected a whole number from ${least})`)
 }
 
 export function expectShare(share: number) {

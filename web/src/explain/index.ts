@@ -1,5 +1,5 @@
 /* Definitions of heed.h over plain arrays: rows (rows.js), maps, changes of attention. */
-import { expectArray, expectColormap, expectRows, expectShare } from './arrays.js'
+import { expectArray, expectColormap, expectNumber, expectRows, expectShare } from './arrays.js'
 import { AttentionChanges } from './changes.js'
 import { Rows, start } from './rows.js'
 import type { ChangeSizes } from 'heed/explain'
@@ -69,6 +69,44 @@ export class Explain extends Rows {
     expectArray('all', all)
     expectArray('all', all, multiple(all.length, one.length))
     return super.cosines(one, all)
+  }
+
+  divergence(a: Float32Array, b: Float32Array) {
+    expectArray('a', a)
+    expectArray('b', b, a.length)
+    return super.divergence(a, b)
+  }
+
+  mapDistances(maps: Float32Array[], tokens: number, stride = 1) {
+    expectNumber('stride', stride, 1)
+    if (!Array.isArray(maps) || maps.length) expectRows(maps)
+    for (const map of maps) expectArray('maps', map, tokens ** 2)
+    return super.mapDistances(maps, tokens, stride)
+  }
+
+  mapGroups(distances: Float64Array, limit: number) {
+    expectArray('distances', distances, undefined, Float64Array)
+    expectArray('distances', distances, Math.round(Math.sqrt(distances.length)) ** 2, Float64Array)
+    return super.mapGroups(distances, limit)
+  }
+
+  share(row: Float32Array, region: Uint8Array) {
+    expectArray('row', row)
+    expectArray('region', region, row.length, Uint8Array)
+    return super.share(row, region)
+  }
+
+  meanShare(attention: Float32Array, region: Uint8Array, prefixTokens: number) {
+    expectArray('region', region, undefined, Uint8Array)
+    expectArray('attention', attention, region.length ** 2)
+    expectNumber('prefixTokens', prefixTokens, 0)
+    return super.meanShare(attention, region, prefixTokens)
+  }
+
+  rankCorrelation(a: Float32Array, b: Float32Array) {
+    expectArray('a', a)
+    expectArray('b', b, a.length)
+    return super.rankCorrelation(a, b)
   }
 
   /** @param attention [N, N] */

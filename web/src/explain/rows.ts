@@ -120,6 +120,63 @@ export class Rows {
     return this.fill('text_similarity', new Float32Array(count), [all, one], count, one.length)
   }
 
+  divergence(a: Float32Array, b: Float32Array): number {
+    return this.module.lend([a, b], (one, other) =>
+      this.module.exports.map_divergence(one, other, a.length)
+    )
+  }
+
+  /** @param maps of each head, [T, T] */
+  mapDistances(maps: Float32Array[], tokens: number, stride = 1) {
+    const { length } = maps
+    if (!length) return new Float64Array(0)
+    return this.fill(
+      'map_distances',
+      new Float64Array(length * length),
+      [joined(maps)],
+      length,
+      tokens,
+      stride
+    )
+  }
+
+  /** @param distances [count, count] */
+  mapGroups(distances: Float64Array, limit: number) {
+    const count = Math.sqrt(distances.length),
+      { module } = this,
+      { exports, memory, web } = module
+    return module.lend([distances, new Uint32Array(count)], (from, to) => {
+      module.check(exports.map_groups(web, from, count, limit, to))
+      return new Uint32Array(memory.buffer, to, count).slice()
+    })
+  }
+
+  /** @param region [T] of 0 and 1 */
+  share(row: Float32Array, region: Uint8Array): number {
+    return this.module.lend([row, region], (at, inside) =>
+      this.module.exports.map_share(at, inside, row.length)
+    )
+  }
+
+  /**
+   * @param attention [T, T]
+   * @param region [T] of 0 and 1
+   */
+  meanShare(attention: Float32Array, region: Uint8Array, prefixTokens: number): number {
+    return this.module.lend([attention, region], (at, inside) =>
+      this.module.exports.map_mean_share(at, inside, region.length, prefixTokens)
+    )
+  }
+
+  rankCorrelation(a: Float32Array, b: Float32Array) {
+    const { module } = this,
+      { exports, memory, web } = module
+    return module.lend([a, b, new Float64Array(1)], (one, other, to) => {
+      module.check(exports.map_rank_correlation(web, one, other, a.length, to))
+      return new Float64Array(memory.buffer, to, 1)[0]
+    })
+  }
+
   /** 256 colours. */
   colormap(name: ColormapName) {
     return this.fill('colormap', new Uint8Array(768), [new TextEncoder().encode(`${name}\0`)])

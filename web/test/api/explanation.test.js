@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, demoModel, HeedError, vectors } from '../package.js'
+import { createRuntime, demoModel, explain, HeedError, vectors } from '../package.js'
 import { readSafetensors } from '../safetensors.js'
 /** @import {Explanation, Runtime, Session, Tensor} from 'heed' */
 
@@ -103,6 +103,178 @@ for (const [folder, io, target] of cases)
     model.close()
   })
 
+/**
+ * Groups of unit states by the rules of docs/explain.md, in double precision.
+ * @param {number[][]} states
+ * @param {number} count
+ */
+function groupsOf(states, count) {
+  const unit = states.map((state) => {
+      const length = Math.hypot(...state)
+      return state.map((x) => x / length)
+    }),
+    mean = (/** @type {number[][]} */ rows) =>
+      rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length),
+    off = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+      a.reduce((sum, x, c) => sum + (x - b[c]) ** 2, 0),
+    least = (/** @type {number[]} */ row) => row.indexOf(Math.min(...row))
+  let near = unit.map((row) => off(row, mean(unit)))
+  /** @type {number[][]} */
+  let centres = [],
+    /** @type {number[]} */ groups = []
+  for (let g = 0; g < count; g++) {
+    const centre = unit[near.indexOf(Math.max(...near))]
+    near = unit.map((row, i) => Math.min(g ? near[i] : Infinity, off(row, centre)))
+    centres.push(centre)
+  }
+  for (let last = 'none'; last !== groups.join(); ) {
+    last = groups.join()
+    groups = unit.map((row) => least(centres.map((centre) => off(row, centre))))
+    centres = centres.map((centre, g) => {
+      const members = unit.filter((_, i) => groups[i] === g)
+      return members.length ? mean(members) : centre
+    })
+  }
+  return { groups, centres }
+}
+
+/** @param {number[]} numbers */
+function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b),
+    { length } = sorted
+  return (sorted[(length - 1) >> 1] + sorted[length >> 1]) / 2
+}
+
+/**
+ * @param {ArrayLike<number>} found
+ * @param {number[]} expected
+ */
+function close(found, expected) {
+  assert.equal(found.length, expected.length)
+  expected.forEach((x, i) =>
+    assert.ok(Math.abs(found[i] - x) <= tolerance * Math.max(1, Math.abs(x)), `${found[i]}, ${x}`)
+  )
+}
+
+/** What is expected of the patches' lengths [L + 1, T]: bounds, and which are above them.
+ * @param {number[]} norms
+ * @param {number} tokens
+ * @param {number} patches
+ */
+function outliersOf(norms, tokens, patches) {
+  const bounds = [],
+    outliers = []
+  for (let level = 0; level * tokens < norms.length; level++) {
+    const own = norms.slice((level + 1) * tokens - patches, (level + 1) * tokens),
+      middle = median(own),
+      bound = middle + 6 * 1.4826 * median(own.map((x) => Math.abs(x - middle)))
+    bounds.push(bound)
+    outliers.push(...own.map((x) => Number(x > bound)))
+  }
+  return { bounds, outliers }
+}
+
+/** The picture with its second square of 3 patches covered by the mean colour.
+ * @param {Float32Array} pixels
+ * @param {{ height: number, width: number, rows: number, columns: number, patch: number }} sizes
+ */
+function coveredSquare(pixels, { height, width, rows, columns, patch }) {
+  const plane = height * width,
+    covered = pixels.slice()
+  for (let c = 0; c < 3; c++) {
+    const mean = pixels.slice(c * plane, (c + 1) * plane).reduce((x, y) => x + y, 0) / plane
+    for (let y = 0; y < Math.min(3, rows) * patch; y++)
+      for (let x = 3 * patch; x < Math.min(6, columns) * patch; x++)
+        covered[c * plane + y * width + x] = mean
+  }
+  return covered
+}
+
+const three = ['hf_vit', 'timm_reg4_qk_norm', 'hf_beit']
+
+/** A model with a session that has run, a second one, the case's tensors and target.
+ * @param {string} io
+ */
+async function openCase(io) {
+  const { tensors } = readSafetensors(join(vectors, 'explain/io', `${io}.safetensors`)),
+    model = await runtime.loadModel(join(vectors, 'explain', io)),
+    { shape, data } = tensors.pixel_values,
+    [, , height, width] = shape,
+    pixels = /** @type {Float32Array} */ (data).slice(0, data.length / shape[0]),
+    session = model.createSession({ height, width, taps: ['layer.1.output'] }),
+    source = await sessionOf(model, tensors['source.pixel_values'], 0),
+    { values } = await session.run(pixels),
+    target = Number(cases.find(([, name]) => name === io)?.[2])
+  return { tensors, model, pixels, session, source, values, target, height, width }
+}
+
+for (const io of three)
+  test(`${io}: groups of patches, and outliers`, async () => {
+    const { tensors, model, session, values } = await openCase(io),
+      { rows, columns, tokens } = await session.ready,
+      patches = rows * columns,
+      found = await session.explain({ methods: ['kmeans', 'outliers'], layer: 1, clusters: 3 }),
+      { shape, data } = values['layer.1.output'],
+      row = (/** @type {number} */ t) => [...data.slice(t * shape[2], (t + 1) * shape[2])],
+      expected = groupsOf(
+        Array.from({ length: patches }, (_, i) => row(tokens - patches + i)),
+        3
+      ),
+      { bounds, outliers } = outliersOf(
+        Array.from(tensors['expect.norms'].data).slice(0, (model.info.layers + 1) * tokens),
+        tokens,
+        patches
+      )
+    assert.deepEqual([...(found.kmeans?.data ?? [])], expected.groups)
+    close(found['kmeans.centres']?.data ?? [], expected.centres.flat())
+    close(found['outliers.bound']?.data ?? [], bounds)
+    assert.deepEqual([...(found.outliers?.data ?? [])], outliers)
+    await assert.rejects(
+      session.explain({ methods: ['kmeans'], layer: 1, clusters: 999 }),
+      /found 999 for 16 states/
+    )
+    model.close()
+  })
+
+for (const io of three)
+  test(`${io}: a covered square is a picture covered by hand`, async () => {
+    const { model, pixels, session, target, ...sizes } = await openCase(io),
+      grid = { ...sizes, ...(await session.ready), patch: model.info.patch },
+      found = await session.explain({ methods: ['occlusion'], square: 3, target }),
+      { logits } = await session.run(coveredSquare(pixels, grid)),
+      all = Array.from(/** @type {Float32Array} */ (logits)),
+      sum = all.reduce((total, x) => total + Math.exp(x - all[target]), 0)
+    assert.deepEqual(found.occlusion?.shape, [grid.rows * grid.columns])
+    close([found.occlusion?.data[3] ?? NaN], [all[target]])
+    close([found['occlusion.probability']?.data[3] ?? NaN], [1 / sum])
+    model.close()
+  })
+
+for (const io of three)
+  test(`${io}: ablated heads give what they give elsewhere, or zeros`, async () => {
+    const { tensors, model, pixels, session, source, target, height, width } = await openCase(io),
+      { layers, heads } = model.info,
+      one = await session.explain({ methods: ['ablation'], heads: ['1.2'], target, source })
+    /* One head that gives what it gives in the source is a patch of it. */
+    close(one.ablation?.data ?? [], [tensors['expect.patch.heads'].data[heads + 2]])
+    const changed = model.createSession({ height, width, intervene: {} }),
+      changes = explain
+        .changes({ ...(await changed.ready), layers, heads, width: model.info.width })
+        .ablate(0, 1)
+        .ablate(layers - 1, heads - 1)
+    for (const [name, input] of changes.inputs()) await changed.write(name, input)
+    const { logits } = await changed.run(pixels),
+      zeros = await session.explain({
+        methods: ['ablation'],
+        heads: ['0.1', `${layers - 1}.${heads - 1}`],
+        target
+      })
+    close(zeros.ablation?.data ?? [], [/** @type {Float32Array} */ (logits)[target]])
+    assert.deepEqual(Object.keys(zeros).sort(), ['ablation', 'ablation.probability', 'score'])
+    changes.close()
+    model.close()
+  })
+
 test('patching tells how far it is, takes some sites and a mean, and can be cancelled', async () => {
   const model = await runtime.loadModel(demoModel),
     [session, source] = [159, 7].map(() => model.createSession())
@@ -148,6 +320,9 @@ test('patching tells how far it is, takes some sites and a mean, and can be canc
   await refused({ methods: ['patch'] }, /source\.pixel_values/, 'INVALID_FILE')
   await refused({ methods: ['patch'], source, sites: ['neurons'] }, /found "neurons"/)
   await refused({ methods: ['patch'], source, sites: ['heads.5'] }, /found "heads.5"/)
+  await refused({ methods: ['ablation'] }, /ablation: no heads/)
+  await refused({ methods: ['ablation'], heads: ['0.1', '5.0'] }, /found "0.1,5.0"/)
+  await refused({ methods: ['kmeans'], clusters: 0 }, /clusters is not valid/)
   await refused({ methods: ['ledger'], texts: ['star'] }, /texts is not valid/)
   await refused({ methods: ['ledger'], target: 9999 }, /9999/)
   const controller = new AbortController()

@@ -166,23 +166,26 @@ const divergencesWithout = (page, heads) =>
   page.evaluate(async (heads) => {
     const { createRunner } = await import('./shared/model_runner.js'),
       { unchanged } = await import('./shared/changes.js'),
-      { divergence } = await import('./explorer/model/row_distance.js'),
       engine = await createRunner(),
       { image } = await engine.scene(159)
-    const whole = engine.explain.softmax(
-        /** @type {ArrayLike<number>} */ ((await engine.run(/** @type {any} */ (image))).logits)
+    const whole = Float32Array.from(
+        engine.explain.softmax(
+          /** @type {ArrayLike<number>} */ ((await engine.run(/** @type {any} */ (image))).logits)
+        )
       ),
       found = /** @type {Record<string, any>} */ ({})
     for (const off of heads)
-      found[off] = divergence(
+      found[off] = engine.explain.divergence(
         whole,
-        engine.explain.softmax(
-          /** @type {ArrayLike<number>} */ (
-            (
-              await engine.run(/** @type {any} */ (image), {
-                changes: { ...unchanged, off: [off] }
-              })
-            ).logits
+        Float32Array.from(
+          engine.explain.softmax(
+            /** @type {ArrayLike<number>} */ (
+              (
+                await engine.run(/** @type {any} */ (image), {
+                  changes: { ...unchanged, off: [off] }
+                })
+              ).logits
+            )
           )
         )
       )

@@ -61,6 +61,81 @@ test('mass mask: the fewest patches, ties by index', () => {
   assert.deepEqual([...explain.massMask(Float32Array.of(0, 0), 0.6)], [0, 0])
 })
 
+/** Jensen and Shannon's, of rows that are made to sum to 1, by entropies.
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ */
+function divergenceOf(a, b) {
+  const shares = (/** @type {ArrayLike<number>} */ row) => {
+      const all = Array.from(row),
+        sum = all.reduce((x, y) => x + y, 0)
+      return all.map((x) => x / sum)
+    },
+    entropy = (/** @type {number[]} */ row) =>
+      row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0),
+    [p, q] = [shares(a), shares(b)]
+  return entropy(p.map((x, i) => (x + q[i]) / 2)) - (entropy(p) + entropy(q)) / 2
+}
+
+test('heads are as far apart as their rows, mean over queries', () => {
+  const [a, b] = [1, 2].map((seed) => numbers(9, seed).map(Math.abs))
+  near([explain.divergence(a, b)], [divergenceOf(a, b)], 1e-12)
+  assert.equal(explain.divergence(Float32Array.of(0.5, 0.5, 0), Float32Array.of(1, 1, 0)), 0)
+  near([explain.divergence(Float32Array.of(1, 0), Float32Array.of(0, 1))], [Math.LN2], 1e-12)
+  const maps = [3, 4, 5].map((seed) => numbers(16, seed).map(Math.abs)),
+    row = (/** @type {Float32Array} */ map, /** @type {number} */ t) =>
+      map.subarray(4 * t, 4 * t + 4)
+  for (const stride of [1, 2, 3]) {
+    const found = explain.mapDistances(maps, 4, stride),
+      queries = [0, 1, 2, 3].filter((t) => t % stride === 0)
+    assert.equal(found.length, 9)
+    maps.forEach((one, i) =>
+      maps.forEach((other, k) =>
+        near(
+          [found[3 * i + k]],
+          [
+            queries.reduce((sum, t) => sum + divergenceOf(row(one, t), row(other, t)), 0) /
+              queries.length
+          ],
+          1e-12
+        )
+      )
+    )
+  }
+  assert.equal(explain.mapDistances([], 4).length, 0)
+})
+
+test('groups: the nearest become one while they are nearer than the limit', () => {
+  const at = [0, 0.1, 0.5, 0.52, 2],
+    distances = Float64Array.from(at.flatMap((a) => at.map((b) => Math.abs(a - b)))),
+    groups = (/** @type {number} */ limit) => [...explain.mapGroups(distances, limit)]
+  assert.deepEqual(groups(0.05), [1, 2, 0, 0, 3])
+  assert.deepEqual(groups(0.2), [0, 0, 1, 1, 2])
+  assert.deepEqual(groups(0.47), [0, 0, 0, 0, 1]) // means of 0.46 between the pairs
+  assert.deepEqual(groups(9), [0, 0, 0, 0, 0])
+  assert.deepEqual([...explain.mapGroups(new Float64Array(0), 1)], [])
+})
+
+test('regions: what of a row lies there, and the mean over the patches outside', () => {
+  const attention = numbers(16, 7).map(Math.abs),
+    region = Uint8Array.of(0, 1, 0, 1),
+    share = (/** @type {number} */ t) => attention[4 * t + 1] + attention[4 * t + 3]
+  near([explain.share(attention.subarray(0, 4), region)], [share(0)], 1e-12)
+  near([explain.meanShare(attention, region, 0)], [(share(0) + share(2)) / 2], 1e-12)
+  near([explain.meanShare(attention, region, 1)], [share(2)], 1e-12)
+  assert.equal(explain.meanShare(attention, Uint8Array.of(0, 1, 1, 1), 1), 0)
+})
+
+test('rank correlation: order counts, not size; equal values share a rank', () => {
+  const of = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
+    explain.rankCorrelation(Float32Array.from(a), Float32Array.from(b))
+  near([of([1, 2, 3, 4], [1, 10, 100, 1000])], [1])
+  near([of([1, 2, 3, 4], [4, 3, 2, 1])], [-1])
+  near([of([-4, -3, 1, 2], [1, 2, 3, 4])], [1]) // with their signs
+  near([of([1, 2, 2, 3], [1, 2, 3, 3])], [5 / 6]) // ranks 1 2.5 2.5 4 and 1 2 3.5 3.5
+  assert.ok(Number.isNaN(of([1, 1, 1], [1, 2, 3])))
+})
+
 test('scores: products of query and key, weights times the lengths of values', () => {
   const one = numbers(5, 4),
     all = numbers(35, 5),

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { loadPage } from '../package.js'
 
-/** @type {typeof import('../../pages/explorer/model/row_distance.js')} */
-const { cosine, divergence } = await loadPage('explorer/model/row_distance.js')
 /** @type {typeof import('../../pages/explorer/state/address.js')} */
 const { fromHash, toHash } = await loadPage('explorer/state/address.js')
 /** @type {typeof import('../../pages/explorer/state/defaults.js')} */
@@ -18,7 +16,7 @@ const { isChanged, unchanged } = await loadPage('shared/changes.js')
 /** @type {typeof import('../../pages/explorer/model/head_finder.js')} */
 const { findHeads, parseFilter } = await loadPage('explorer/model/head_finder.js')
 /** @type {typeof import('../../pages/shared/attention_rows.js')} */
-const { slice } = await loadPage('shared/attention_rows.js')
+const { mapOf, slice } = await loadPage('shared/attention_rows.js')
 /** @type {typeof import('../../pages/explorer/state/store.js')} */
 const { createStore } = await loadPage('explorer/state/store.js')
 /** @type {typeof import('../../pages/explorer/model/uniform_head.js')} */
@@ -168,13 +166,11 @@ test('listeners hear of their own keys, once, and only when something differs', 
   )
 })
 
-test('rows and columns of kept weights, and how far rows are apart', () => {
+test('rows, columns and maps of kept weights', () => {
   const weights = Float32Array.of(0.5, 0.5, 0.25, 0.75, 1, 0, 0, 1) // two heads of 2 x 2
   assert.deepEqual([...slice(weights, 0, 2, 1)], [0.25, 0.75])
   assert.deepEqual([...slice(weights, 0, 2, 1, true)], [0.5, 0.75])
-  assert.equal(divergence([0.5, 0.5, 0], [1, 1, 0]), 0)
-  assert.ok(Math.abs(divergence([1, 0], [0, 1]) - Math.LN2) < 1e-12)
-  assert.deepEqual([cosine([1, 0], [0, 1]), cosine([2, 0], [3, 0])], [0, 1])
+  assert.deepEqual([...mapOf(weights, 1, 2)], [1, 0, 0, 1])
 })
 
 test('heads are found by their numbers', () => {

@@ -9,18 +9,11 @@ Object.assign(globalThis, {
 })
 const { pairsOf } = await loadPage('explorer/views/matrix/lines.js'),
   { productsOf } = await loadPage('explorer/views/matrix/pair.js'),
-  { rankCorrelation } = await loadPage('explorer/views/effects/square_effects.js'),
-  { distancesOf, groupsOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
+  { patchesOf, squaresOf } = await loadPage('explorer/views/effects/square_effects.js'),
+  { membersOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
   { byToken, headSums } = await loadPage('explorer/views/explain/causes.js'),
   { effectOf } = await loadPage('explorer/views/explain/patching.js'),
   { colourRaster, pairsOf: patchPairs } = await loadPage('explorer/views/explain/features.js')
-
-/**
- * @param {number} found
- * @param {number} expected
- */
-const near = (found, expected, by = 1e-6) =>
-  assert.ok(Math.abs(found - expected) <= by, `${found}, expected ${expected}`)
 
 test('lines of a query are its keys above uniform, the weakest first', () => {
   assert.deepEqual(pairsOf(Float32Array.of(0.5, 0.25, 0.125, 0.125), 4, 7), [
@@ -56,33 +49,19 @@ test('products of a query and a key sum to the score', () => {
   assert.equal(scaled, 1.5)
 })
 
-test('rank correlation: order counts, not size; equal values share a rank', () => {
-  near(rankCorrelation([1, 2, 3, 4], [1, 10, 100, 1000]), 1)
-  near(rankCorrelation([1, 2, 3, 4], [4, 3, 2, 1]), -1)
-  near(rankCorrelation([1, 2, 2, 3], [1, 2, 3, 3]), 0.8333333, 1e-6) // ranks 1 2.5 2.5 4 and 1 2 3.5 3.5
-  assert.ok(Number.isNaN(rankCorrelation([1, 1, 1], [1, 2, 3])))
-})
-
-test('heads are as far apart as the divergence of their rows, mean over queries', () => {
-  const distances = distancesOf(
-    [Float32Array.of(1, 0, 0, 1), Float32Array.of(1, 0, 0, 1), Float32Array.of(0, 1, 0, 1)],
-    2
+test('squares cover a grid, smaller at its end; groups have their members in order', () => {
+  const squares = squaresOf(3, 2, 2)
+  assert.deepEqual(
+    squares.map((/** @type {any} */ square) => patchesOf(square, 2)),
+    [
+      [0, 1, 2, 3],
+      [4, 5]
+    ]
   )
-  near(distances[0][1], 0)
-  near(distances[0][2], Math.LN2 / 2) // one row of two has nothing in common
-  near(distances[2][0], Math.LN2 / 2)
+  assert.deepEqual(membersOf(Uint32Array.of(1, 0, 1, 2)), [[1], [0, 2], [3]])
+  assert.deepEqual(membersOf([]), [])
   assert.equal(strideOf(20, 197), 1)
   assert.ok(strideOf(144, 197) > 1)
-})
-
-test('groups: the nearest become one while they are nearer than the limit', () => {
-  const at = [0, 0.1, 0.5, 0.52, 2],
-    distances = at.map((a) => at.map((b) => Math.abs(a - b)))
-  assert.deepEqual(groupsOf(distances, 0.05), [[2, 3], [0], [1], [4]])
-  assert.deepEqual(groupsOf(distances, 0.2), [[0, 1], [2, 3], [4]])
-  assert.deepEqual(groupsOf(distances, 0.47), [[0, 1, 2, 3], [4]]) // means of 0.46 between the pairs
-  assert.deepEqual(groupsOf(distances, 9), [[0, 1, 2, 3, 4]])
-  assert.deepEqual(groupsOf([], 1), [])
 })
 
 test('a ledger by heads and by tokens; how far a patch leads; matches by their cosines', () => {

@@ -4,7 +4,6 @@ import { element } from '../../shared/elements.js'
 import { fixed, significant } from '../../plot/parts/numbers.js'
 import { findHeads } from '../model/head_finder.js'
 import { numberOf, numbersOfHeads } from '../model/head_numbers.js'
-import { cosine, divergence } from '../model/row_distance.js'
 import { numbersOfUniform } from '../model/uniform_head.js'
 import { massShare } from '../../plot/overlay.js'
 import { largestOf } from '../../plot/raster.js'
@@ -177,8 +176,8 @@ const partOf: {
       less: map(less, lessScale, say('compare.blueBMoreOrange')),
       facts: say('composer.facts', {
         words,
-        divergence: significant(divergence(row, other.row), 3),
-        cosine: fixed(cosine(row, other.row), 4)
+        divergence: significant(page.engine.explain.divergence(row, other.row), 3),
+        cosine: fixed(page.engine.explain.cosines(row, other.row)[0] || 0, 4)
       })
     }
   }

@@ -7,7 +7,6 @@ import { classMap } from 'lit-html/directives/class-map.js'
 import { live } from 'lit-html/directives/live.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { createRunner } from '../../../shared/model_runner.js'
-import { cosine, divergence } from '../../model/row_distance.js'
 import { pin, swap } from '../../state/pins.js'
 import { pictureNow } from '../../state/place.js'
 import { percent } from '../../../plot/caption.js'
@@ -209,10 +208,10 @@ function figure(
 }
 
 /** How far apart two rows are, as a list of facts. */
-function distances(a: Float32Array, b: Float32Array) {
-  const apart = divergence(a, b),
+function distances({ explain }: Pick<Page['engine'], 'explain'>, a: Float32Array, b: Float32Array) {
+  const apart = explain.divergence(a, b),
     digits = apart > 1e-12 && apart < 5e-4 ? apart.toExponential(1) : fixed(apart, 4)
-  return html`<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${fixed(cosine(a, b), 4)}</dd>`
+  return html`<dt>${say('compare.jensenShannonDivergence')}</dt><dd>${digits} nats</dd><dt>${say('compare.largestLn2')}</dt><dd>${percent(apart / Math.LN2)}</dd><dt>${say('compare.cosine')}</dt><dd>${fixed(explain.cosines(a, b)[0] || 0, 4)}</dd>`
 }
 
 /** A, B and their difference, with a sentence. */
@@ -260,7 +259,7 @@ function ofPair(page: Page, other: Other, by: string): Comparison {
       { words: say('compare.blueBMoreOrange'), weights: less, scale: lessScale, table: diverging }
     ],
     hint: words + by,
-    facts: distances(row, other.row)
+    facts: distances(page.engine, row, other.row)
   }
 }
 

@@ -3,27 +3,35 @@
  * what is taken away is that anything can attend to them. */
 import { probabilitiesOf } from '../../model/probabilities.js'
 import { unchanged } from '../../../shared/changes.js'
-import { patchesOf, squareView } from './square_effects.js'
+import { patchesOf, squaresOf, squareView } from './square_effects.js'
 import { say } from '../../../languages/say.js'
 import type { MakeView, Page } from '../../types.js'
-import type { Removal } from './square_effects.js'
+import type { LossesOf } from './square_effects.js'
 
-async function mask(page: Page): Promise<Removal> {
-  const { engine, picture } = page,
-    { columns } = engine.shape,
-    shares = (logits: ArrayLike<number>) => Float32Array.from(probabilitiesOf(engine, logits))
-  return {
-    whole: shares(engine.whole?.logits as ArrayLike<number>),
-    without: async (square) =>
-      shares(
-        (await engine.logits(picture.source, {
-          ...unchanged,
-          dropped: patchesOf(square, columns)
-        })) as ArrayLike<number>
-      ),
-    end: () => page.run(page.picture)
+/** One run a square. The page's own run is made again at the end. */
+const mask =
+  (page: Page): LossesOf =>
+  async (side, onStep, stop) => {
+    const { engine, picture } = page,
+      { rows, columns } = engine.shape,
+      whole = probabilitiesOf(engine, engine.whole?.logits as ArrayLike<number>),
+      best = whole.indexOf(Math.max(...whole)),
+      drops = new Float32Array(rows * columns),
+      squares = squaresOf(rows, columns, side)
+    try {
+      for (const [i, square] of squares.entries()) {
+        onStep(i + 1, squares.length)
+        stop.throwIfAborted()
+        const dropped = patchesOf(square, columns),
+          logits = await engine.logits(picture.source, { ...unchanged, dropped }),
+          share = probabilitiesOf(engine, logits as ArrayLike<number>)[best]
+        for (const patch of dropped) drops[patch] = whole[best] - share
+      }
+    } finally {
+      await page.run(page.picture)
+    }
+    return { drops, best, share: whole[best] }
   }
-}
 
 export const view: MakeView = (page, element, { left }) =>
   squareView(page, element, left, {
@@ -34,5 +42,5 @@ export const view: MakeView = (page, element, { left }) =>
       if (!page.engine.canChange) return say('ablation.needsModelSmallEnough')
       return page.engine.result.logits ? '' : say('ablation.needsModelClassifier')
     },
-    begin: () => mask(page)
+    lossesOf: mask(page)
   })

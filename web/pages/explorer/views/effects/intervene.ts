@@ -5,7 +5,6 @@ import { html, nothing, render } from 'lit-html'
 import { live } from 'lit-html/directives/live.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { probabilitiesOf } from '../../model/probabilities.js'
-import { divergence } from '../../model/row_distance.js'
 import { replacements } from '../../state/change_words.js'
 import { isChanged, unchanged } from '../../../shared/changes.js'
 import { toggled } from '../../controls/controls.js'
@@ -87,21 +86,22 @@ async function effectsOfHeads(
 ) {
   const { layers, heads } = engine.shape,
     { how } = store.get(),
-    whole = probabilities(engine, engine.whole),
+    whole = Float32Array.from(probabilities(engine, engine.whole)),
     best = whole.indexOf(Math.max(...whole)),
     effects = {} as Sweep['effects']
   for (let layer = 0; layer < layers; layer++)
     for (let head = 0; head < heads && !left.aborted; head++) {
       const key = `${layer}.${head}`,
-        shares = probabilitiesOf(
-          engine,
-          (await engine.logits(picture.source, {
-            ...unchanged,
-            how,
-            off: [key]
-          })) as ArrayLike<number>
-        )
-      effects[key] = { share: shares[best] - whole[best], apart: divergence(whole, shares) }
+        logits = (await engine.logits(picture.source, {
+          ...unchanged,
+          how,
+          off: [key]
+        })) as ArrayLike<number>,
+        shares = Float32Array.from(probabilitiesOf(engine, logits))
+      effects[key] = {
+        share: shares[best] - whole[best],
+        apart: engine.explain.divergence(whole, shares)
+      }
       onEffect(layer, head, effects[key])
     }
   return { effects, best }
@@ -167,7 +167,7 @@ function gainOf({ layer, head, gains }: Pick<State, 'layer' | 'head' | 'gains'>)
 
 /** The active heads whose map of a query differs from that of the whole model, the largest
  * divergence first. */
-function movedHeads({ whole, result, shape }: Runner, token: number, off: string[]) {
+function movedHeads({ explain, whole, result, shape }: Runner, token: number, off: string[]) {
   const { layers, heads, tokens } = shape
   const map = (of: RunnerResult | null, layer: number, head: number) =>
     slice(((of as RunnerResult).attention as Float32Array[])[layer], head, tokens, token)
@@ -175,7 +175,7 @@ function movedHeads({ whole, result, shape }: Runner, token: number, off: string
     .filter((place) => !off.includes(place.join('.')))
     .map(([layer, head]) => ({
       name: `${layer}.${head}`,
-      by: divergence(map(whole, layer, head), map(result, layer, head))
+      by: explain.divergence(map(whole, layer, head), map(result, layer, head))
     }))
     .sort((a, b) => b.by - a.by)
     .filter(({ by }) => by > 1e-9)

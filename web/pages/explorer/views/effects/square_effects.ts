@@ -16,40 +16,18 @@ import type { Page, View } from '../../types.js'
 
 /** A square in patches; at the edges it may be smaller. */
 export type Square = { row: number; column: number; down: number; wide: number }
-/** How squares are taken away: class probabilities of the whole picture, and without a square; end()
- * once all are done. */
-export type Removal = {
-  whole: Float32Array
-  without(square: Square): Promise<Float32Array>
-  end(): unknown
-}
+/** What the model's class loses with each square of `side` patches taken away. onStep: a run has
+ * ended. */
+export type LossesOf = (
+  side: number,
+  onStep: (done: number, of: number) => void,
+  stop: AbortSignal
+) => Promise<Losses>
 /** What is lost: [rows * columns], a square's loss for each of its patches; the class that loses,
  * and its probability with nothing taken away. */
 export type Losses = { drops: Float32Array; best: number; share: number }
 
 const diverging = divergingTable()
-
-/** The ranks of values, 1 the least; equal ones share the mean of theirs. */
-function ranksOf(values: ArrayLike<number>) {
-  const order = Array.from(values, (value, i) => ({ value, i })).sort((a, b) => a.value - b.value),
-    ranks = new Array(values.length)
-  for (let from = 0; from < order.length; ) {
-    let end = from
-    while (end < order.length && order[end].value === order[from].value) end++
-    for (let i = from; i < end; i++) ranks[order[i].i] = (from + end + 1) / 2
-    from = end
-  }
-  return ranks
-}
-
-/** Spearman's rank correlation; NaN where one of the two is constant. */
-export function rankCorrelation(a: ArrayLike<number>, b: ArrayLike<number>) {
-  const [x, y] = [ranksOf(a), ranksOf(b)],
-    middle = (a.length + 1) / 2,
-    sum = (u: number[], v: number[]) =>
-      u.reduce((total, value, i) => total + (value - middle) * (v[i] - middle), 0)
-  return sum(x, y) / Math.sqrt(sum(x, x) * sum(y, y))
-}
 
 /** Squares of `side` patches that cover a grid, in raster order. */
 export function squaresOf(rows: number, columns: number, side: number) {
@@ -72,28 +50,6 @@ export const patchesOf = ({ row, column, down, wide }: Square, columns: number) 
     (_, i) => (row + Math.floor(i / wide)) * columns + column + (i % wide)
   )
 
-/**
- * What the model's class loses with each square taken away.
- * @param onStep whether to go on
- * @returns null: stopped
- */
-async function lossesOf(
-  { rows, columns }: Page['engine']['shape'],
-  side: number,
-  { whole, without }: Removal,
-  onStep: (done: number, of: number) => boolean
-): Promise<Losses | null> {
-  const drops = new Float32Array(rows * columns),
-    best = whole.indexOf(Math.max(...whole)),
-    squares = squaresOf(rows, columns, side)
-  for (const [i, square] of squares.entries()) {
-    if (!onStep(i + 1, squares.length)) return null
-    const drop = whole[best] - (await without(square))[best]
-    for (const patch of patchesOf(square, columns)) drops[patch] = drop
-  }
-  return { drops, best, share: whole[best] }
-}
-
 const sides: [side: number, text: string][] = [
   [1, say('squareEffects.1Patch')],
   [2, say('squareEffects.22Patches')],
@@ -114,7 +70,7 @@ function shownBy(
     scale = signedScale('points', 100 * largestOf(drops.map(Math.abs))),
     at = drops.indexOf(Math.max(...drops)),
     name = `“${className(engine.model.labels[best] ?? say('squareEffects.class', { best }))}”`,
-    correlation = rankCorrelation(drops, drawn.row.subarray(prefixTokens)),
+    correlation = engine.explain.rankCorrelation(drops, drawn.row.slice(prefixTokens)),
     weights = drops.map((drop) => 100 * drop)
   const figure = html`<figure><figcaption>${say('squareEffects.losesPercentagePoints', { name })}</figcaption><div class="raster"><canvas role="img" aria-label=${say('squareEffects.changePrediction', { about })} ${showing(heat({ weights, rows, columns, scale, table: diverging }))}></canvas></div>${bar(scale, diverging)}</figure>`
   const said = say('squareEffects.squareAtPatchCosts', {
@@ -131,8 +87,7 @@ function shownBy(
   return { figure, said }
 }
 
-/** The view. about, press, verb: its words; unable: why it cannot run now, or ''; begin: how squares
- * are taken away. */
+/** The view. about, press, verb: its words; unable: why it cannot run now, or ''. */
 export function squareView(
   page: Page,
   element: HTMLElement,
@@ -142,37 +97,39 @@ export function squareView(
     press,
     verb,
     unable,
-    begin
-  }: { about: string; press: string; verb: string; unable(): string; begin(): Promise<Removal> }
+    lossesOf
+  }: { about: string; press: string; verb: string; unable(): string; lossesOf: LossesOf }
 ): View {
-  const { store, engine } = page
+  const { store } = page
   let found = null as (Losses & { ran: number }) | null,
     side = 2,
-    running = false,
-    stopped = false,
+    running = null as AbortController | null,
     words = ''
-  const stop = () => {
-    stopped = true
-  }
+  const stop = () => running?.abort()
   left.addEventListener('abort', stop)
 
   async function run() {
     const { ran } = store.get(),
-      removal = await begin()
-    running = true
-    stopped = false
+      own = (running = new AbortController())
     let losses = null as Losses | null
+    words = say('explainer.running')
+    draw()
     try {
-      losses = await lossesOf(engine.shape, side, removal, (at, of) => {
-        words = say('squareEffects.square', { at, of })
-        draw()
-        return !stopped && ran === store.get().ran
-      })
+      losses = await lossesOf(
+        side,
+        (at, of) => {
+          if (ran !== store.get().ran) stop()
+          words = say('squareEffects.square', { at, of })
+          draw()
+        },
+        own.signal
+      )
+    } catch (error) {
+      if (!own.signal.aborted) throw error
     } finally {
-      await removal.end()
       found = losses && { ...losses, ran: store.get().ran }
       words = losses ? '' : say('frames.stopped')
-      running = false
+      running = null
       if (!left.aborted) draw()
     }
   }

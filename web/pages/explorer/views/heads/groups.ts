@@ -1,11 +1,10 @@
-/* Heads that attend alike, in groups, each with its map of the query. Alike is the Jensen-Shannon
- * divergence of rows, mean over queries. Groups are of average linkage (Sokal and Michener 1958):
- * the two nearest become one while they are nearer than a limit. */
+/* Heads that attend alike, in groups, each with its map of the query. Distances and groups are those
+ * of heed.h: the Jensen-Shannon divergence of rows, mean over queries, and average linkage. */
 import { html, nothing, render } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
-import { divergence } from '../../model/row_distance.js'
 import { heat } from '../../../plot/heat.js'
+import { mapOf } from '../../../shared/attention_rows.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
 import type { MakeView, Page } from '../../types.js'
@@ -18,47 +17,11 @@ const work = 2e7
 export const strideOf = (heads: number, tokens: number) =>
   Math.max(1, Math.ceil((heads * heads * tokens * tokens) / 2 / work))
 
-/**
- * How far apart all pairs of maps are, [heads, heads], in nats.
- * @param maps of each head, [T, T]
- */
-export function distancesOf(maps: Float32Array[], tokens: number): number[][] {
-  const stride = strideOf(maps.length, tokens),
-    distances = maps.map(() => new Array(maps.length).fill(0))
-  for (let a = 0; a < maps.length; a++)
-    for (let b = 0; b < a; b++) {
-      let sum = 0,
-        count = 0
-      for (let query = 0; query < tokens; query += stride, count++)
-        sum += divergence(
-          maps[a].subarray(query * tokens, (query + 1) * tokens),
-          maps[b].subarray(query * tokens, (query + 1) * tokens)
-        )
-      distances[a][b] = distances[b][a] = sum / count
-    }
-  return distances
-}
-
-/** Groups of entries nearer than `limit`, the largest first, each in the entries' order. */
-export function groupsOf(distances: number[][], limit: number): number[][] {
-  const groups = distances.map((_, i) => [i])
-  const apart = (a: number[], b: number[]) =>
-    a.reduce((sum, i) => sum + b.reduce((s, j) => s + distances[i][j], 0), 0) /
-    (a.length * b.length)
-  for (;;) {
-    let nearest = limit,
-      pair = null as [number, number] | null
-    for (let a = 0; a < groups.length; a++)
-      for (let b = 0; b < a; b++) {
-        const found = apart(groups[a], groups[b])
-        if (found < nearest) [nearest, pair] = [found, [a, b]]
-      }
-    if (!pair) break
-    const [a, b] = pair
-    groups[b] = [...groups[b], ...groups[a]].sort((x, y) => x - y)
-    groups.splice(a, 1)
-  }
-  return groups.sort((a, b) => b.length - a.length || a[0] - b[0])
+/** Members by their groups' numbers, each in order. */
+export function membersOf(group: ArrayLike<number>): number[][] {
+  const members: number[][] = []
+  for (let i = 0; i < group.length; i++) (members[group[i]] ??= []).push(i)
+  return members
 }
 
 /**
@@ -78,7 +41,7 @@ export const view: MakeView = (page, element, { redraw }) => {
   const { store, engine } = page
   let ran = -1,
     limit = 0.15,
-    distances: number[][] = []
+    distances = new Float64Array(0)
 
   async function draw(latest: () => boolean) {
     const { attention } = engine.result,
@@ -101,20 +64,19 @@ export const view: MakeView = (page, element, { redraw }) => {
   }
 
   function groupsOfHeads(maps: Float32Array[], attention: Float32Array[]) {
-    const { layers, heads, tokens } = engine.shape
+    const { layers, heads, tokens } = engine.shape,
+      stride = strideOf(layers * heads, tokens)
     if (ran !== store.get().ran) {
-      distances = distancesOf(
+      distances = engine.explain.mapDistances(
         attention.flatMap((layer) =>
-          Array.from({ length: heads }, (_, head) =>
-            layer.subarray(head * tokens * tokens, (head + 1) * tokens * tokens)
-          )
+          Array.from({ length: heads }, (_, head) => mapOf(layer, head, tokens))
         ),
-        tokens
+        tokens,
+        stride
       )
       ran = store.get().ran
     }
-    const groups = groupsOf(distances, limit),
-      stride = strideOf(layers * heads, tokens)
+    const groups = membersOf(engine.explain.mapGroups(distances, limit))
     const list = html`<div class="groups">${groups.map(
       (group, i) =>
         html`<div role="group" aria-label=${say('groups.groupHeads', { i: i + 1, group: group.length })}>${repeat(group, String, (index) => buttonOf(page, index, maps[index]))}</div>`

@@ -6,7 +6,7 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { outline } from '../../../plot/outline.js'
 import { percent } from '../../../plot/caption.js'
-import { slice } from '../../../shared/attention_rows.js'
+import { mapOf } from '../../../shared/attention_rows.js'
 import { say } from '../../../languages/say.js'
 import type { MakeView, Page } from '../../types.js'
 import type { Of } from '../../../shared/types.js'
@@ -14,53 +14,25 @@ import type { Of } from '../../../shared/types.js'
 /* Heads in the list; all are ranked. */
 const listed = 12
 
-/** The part of a row's attention that lies on tokens. */
-export function shareOn(row: ArrayLike<number>, tokens: Iterable<number>) {
-  let sum = 0
-  for (const token of tokens) sum += row[token]
-  return sum
-}
-
-/**
- * The mean of that part over the patches that are not in the region themselves; 0 without any.
- * @param weights of a layer, [H, N, N]
- * @param region tokens
- */
-export function meanShareOn(
-  weights: Float32Array,
-  head: number,
-  { tokens, prefixTokens }: { tokens: number; prefixTokens: number },
-  region: Set<number>
-) {
-  let sum = 0,
-    count = 0
-  for (let token = prefixTokens; token < tokens; token++) {
-    if (region.has(token)) continue
-    sum += shareOn(slice(weights, head, tokens, token), region)
-    count++
-  }
-  return count ? sum / count : 0
-}
-
 /**
  * All heads, the one first that attends to the region most.
- * @param region tokens
+ * @param region [T] of 0 and 1
  * @param all of all patches outside, not of the query alone
  */
-async function ranked({ engine, store }: Page, region: Set<number>, all: boolean) {
-  const { layers, heads } = engine.shape,
+async function ranked({ engine, store }: Page, region: Uint8Array, all: boolean) {
+  const { layers, heads, tokens, prefixTokens } = engine.shape,
+    { explain, result } = engine,
     rows = all ? null : await engine.rows({ query: store.get().query })
   return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
     .map(([layer, head]) => ({
       layer,
       head,
       share: rows
-        ? shareOn(rows[layer][head], region)
-        : meanShareOn(
-            (engine.result.attention as Float32Array[])[layer],
-            head,
-            engine.shape,
-            region
+        ? explain.share(Float32Array.from(rows[layer][head]), region)
+        : explain.meanShare(
+            mapOf((result.attention as Float32Array[])[layer], head, tokens),
+            region,
+            prefixTokens
           )
     }))
     .sort((a, b) => b.share - a.share)
@@ -162,13 +134,15 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     showRegion(patches, shape)
     const all = outside && Boolean(result.attention),
       size = patches.size,
-      region = new Set([...patches].map((patch) => prefixTokens + patch)),
-      found = size ? await ranked(page, region, all) : []
+      region = new Uint8Array(tokens),
+      uniform = size / tokens
+    for (const patch of patches) region[prefixTokens + patch] = 1
+    const found = size ? await ranked(page, region, all) : []
     if (!latest()) return
     const list = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('region.headsTheirAttentionRegion')} ?hidden=${!size}><table><thead><tr><th scope="col">${say('modelDifference.head')}</th><th scope="col">${say('region.region')}</th><th scope="col">× uniform</th></tr></thead><tbody class="shares">${repeat(
       found.slice(0, listed),
       ({ layer, head }) => `${layer}.${head}`,
-      (entry) => lineOf(page, entry, size / tokens)
+      (entry) => lineOf(page, entry, uniform)
     )}</tbody></table></div>`
     render(
       html`<p class="hint">${say('region.paintRegionImageHeads')}</p>
