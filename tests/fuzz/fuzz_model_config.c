@@ -12,7 +12,10 @@ static const struct {
   const char *folder, *config;
 } families[] = {
 #define VIT_VECTOR(folder, config) {#folder, config},
+#define STAGE_VECTOR VIT_VECTOR
+#include "stage_vectors.h"
 #include "vit_vectors.h"
+#undef STAGE_VECTOR
 #undef VIT_VECTOR
 };
 enum { FAMILIES = sizeof families / sizeof *families };

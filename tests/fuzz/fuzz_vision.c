@@ -7,7 +7,7 @@
 
 #include "fuzz/fuzz.h"
 #include "heed/onnx.h"
-#include "support/onnx_file.h"
+#include "support/onnx_nodes.h"
 #include "support/test.h"
 
 static heed_context *context; /* both last as long as the program */
@@ -142,6 +142,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifndef HEED_LIBFUZZER
+/* An attention of two heads over windows of 2 x 2 of 4 x 4 patches, and its residual. */
+static test_message windows_file(void) {
+  static const char nodes[] =
+      "Conv image,kernel grid 2,2;Reshape grid,flat rows;Transpose rows x 0,2,1;"
+      "Reshape x,six a;Transpose a b 0,1,3,2,4,5;Reshape b,windows u;"
+      "MatMul u,w q;Reshape q,heads r;Transpose r s 0,2,1,3;"
+      "MatMul u,w k;Reshape k,heads l;Transpose l m 0,2,3,1;"
+      "MatMul u,w v;Reshape v,heads n;Transpose n o 0,2,1,3;"
+      "MatMul s,m e;Softmax e f;MatMul f,o g;Transpose g h 0,2,1,3;Reshape h,merged i;"
+      "Reshape i,six j;Transpose j p 0,1,3,2,4,5;Reshape p,tokens t;MatMul t,w c;Add c,x y;";
+  test_message graph = {0};
+  put_random(&graph, "kernel", 4, (const uint32_t[]){4, 3, 2, 2});
+  put_random(&graph, "w", 2, (const uint32_t[]){4, 4});
+  put_sizes(&graph, "flat", 3, (const int64_t[]){0, 4, -1});
+  put_sizes(&graph, "six", 6, (const int64_t[]){1, 2, 2, 2, 2, 4});
+  put_sizes(&graph, "windows", 3, (const int64_t[]){4, 4, 4});
+  put_sizes(&graph, "heads", 4, (const int64_t[]){0, 0, 2, 2});
+  put_sizes(&graph, "merged", 3, (const int64_t[]){0, 0, 4});
+  put_sizes(&graph, "tokens", 3, (const int64_t[]){1, 16, 4});
+  put_nodes(&graph, nodes);
+  test_put_shaped(&graph, 11, "image", 4, (const uint32_t[]){1, 3, 8, 8});
+  test_put_shaped(&graph, 12, "y", 3, (const uint32_t[]){1, 16, 4});
+  return test_onnx_file(&graph);
+}
+
 int main(int argc, char **argv) {
   static const char *const words[] = {"\x08\x08",
                                       "\x08\x01",
@@ -169,11 +194,13 @@ int main(int argc, char **argv) {
                                       "Attention",
                                       "strides",
                                       NULL};
-  test_message fixed = test_onnx_vision(4), open = test_onnx_vision(0);
-  const fuzz_seed seeds[] = {{fixed.data, fixed.size}, {open.data, open.size}};
+  test_message fixed = test_onnx_vision(4), open = test_onnx_vision(0), windows = windows_file();
+  const fuzz_seed seeds[] = {
+      {fixed.data, fixed.size}, {open.data, open.size}, {windows.data, windows.size}};
   const int status = fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words);
   free(fixed.data);
   free(open.data);
+  free(windows.data);
   return status;
 }
 #endif
