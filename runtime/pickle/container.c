@@ -297,8 +297,14 @@ void heed_container_close(heed_container *container) {
   heed_pickle_heap_end(&container->heap);
 }
 
-heed_status heed_container_locate(const heed_container *container, heed_pickle_id storage,
+heed_status heed_container_locate(heed_container *container, heed_pickle_id storage,
                                   uint64_t *offset, heed_error *error) {
-  return container->is_zip ? locate_in_zip(container, storage, offset, error)
-                           : locate_in_legacy(container, storage, offset, error);
+  if (!storage || storage != container->found) { /* many tensors may be of one storage */
+    container->found = 0;
+    HEED_TRY(container->is_zip ? locate_in_zip(container, storage, &container->place, error)
+                               : locate_in_legacy(container, storage, &container->place, error));
+    container->found = storage;
+  }
+  *offset = container->place;
+  return HEED_OK;
 }

@@ -17,6 +17,8 @@ typedef struct heed_container {
   heed_pickle_id *storages;
   uint64_t *places;
   uint32_t storage_count;
+  heed_pickle_id found; /* the storage that was located last; 0: none */
+  uint64_t place;
 } heed_container;
 
 /* Borrows all; what it leaves is to be closed, also when it fails. Statuses: INVALID_FILE,
@@ -25,7 +27,7 @@ heed_status heed_container_open(const heed_context *context, const heed_source *
                                 const char *where, heed_container *container, heed_error *error);
 void heed_container_close(heed_container *container);
 /* Where in the file the data of a STORAGE begins. Statuses: as open. */
-heed_status heed_container_locate(const heed_container *container, heed_pickle_id storage,
+heed_status heed_container_locate(heed_container *container, heed_pickle_id storage,
                                   uint64_t *offset, heed_error *error);
 
 #endif

@@ -81,8 +81,8 @@ typedef struct heed_onnx_evaluate_desc {
   heed_source inputs;
   const char *name; /* of that file, for sentences; or NULL */
   bool attentions;  /* whether the weights of the attentions are results too: "attention.0" ... */
-  /* of all values that are alive together, 2^30 at most; 0: what takes 32 MiB, 32 times the file
-   * and 4096 times the inputs */
+  /* in double of all values that are alive together, 2^30 at most, and on kernels of all values; 0:
+   * what takes 32 MiB, 32 times the file and 4096 times the inputs */
   uint64_t most_elements;
   const heed_hooks *hooks; /* cancel alone is called; or NULL */
   /* elements and multiply-adds of the run. 0: on kernels 2^42, and 2^28, 16 times the file and 4096

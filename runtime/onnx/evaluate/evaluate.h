@@ -55,6 +55,9 @@ extern const heed_onnx_op_entry heed_onnx_elementwise[], heed_onnx_layout[], hee
 /* limits.c: sets file, context and limits of an evaluator: what a graph may take grows with its
  * file and its inputs, so that a small one cannot ask for gigabytes or for hours. `folds`: of what
  * is folded before a run, else of a run in double. A limit of the caller stands instead. */
+/* What all values of a graph may take together, in bytes, and in elements of the evaluator. */
+uint64_t heed_onnx_default_bytes(const heed_onnx *file, uint64_t input_bytes);
+uint64_t heed_onnx_default_elements(const heed_onnx *file, uint64_t input_bytes);
 void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file, uint64_t input_bytes,
                      uint64_t most_elements, uint64_t most_steps, bool folds);
 /* Makes room for values and counts who reads them; closed also after a failure. */

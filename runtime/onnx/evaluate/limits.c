@@ -30,14 +30,23 @@ static uint64_t bytes_of(const heed_onnx *file) {
   return bytes;
 }
 
+uint64_t heed_onnx_default_bytes(const heed_onnx *file, uint64_t input_bytes) {
+  return plus(plus(LEAST_BYTES, times(bytes_of(file), BYTES_OF_FILE)),
+              times(file->input_bytes ? file->input_bytes : input_bytes, BYTES_OF_INPUTS));
+}
+
+uint64_t heed_onnx_default_elements(const heed_onnx *file, uint64_t input_bytes) {
+  return heed_onnx_default_bytes(file, input_bytes) / sizeof(heed_onnx_cell);
+}
+
 void heed_onnx_limit(heed_onnx_evaluator *e, const heed_onnx *file, uint64_t input_bytes,
                      uint64_t most_elements, uint64_t most_steps, bool folds) {
+  if (file->input_bytes) input_bytes = file->input_bytes;
   const uint64_t size = bytes_of(file), inputs = times(input_bytes, BYTES_OF_INPUTS),
-                 bytes = plus(plus(LEAST_BYTES, times(size, BYTES_OF_FILE)), inputs),
                  folded = plus(plus(LEAST_FOLDED, times(size, STEPS_OF_FILE)), inputs),
                  run = plus(LEAST_STEPS, times(size, input_bytes) / STEPS_OF_FILE);
   *e = (heed_onnx_evaluator){.file = file, .context = file->context, .batch = file->batch};
-  e->most = least_of(most_elements ? most_elements : bytes / sizeof(heed_onnx_cell),
+  e->most = least_of(most_elements ? most_elements : heed_onnx_default_elements(file, input_bytes),
                      HEED_ONNX_MOST_ELEMENTS);
   e->most_steps = most_steps ? most_steps : least_of(folds ? folded : run, HEED_ONNX_MOST_STEPS);
 }

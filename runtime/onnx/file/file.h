@@ -41,7 +41,8 @@ struct heed_onnx {
   size_t weight_room;
   heed_assembled made;
   struct heed_onnx_attention_list *attentions;
-  uint64_t batch; /* of the first input of the graph that this is a part of; 0: it is whole */
+  uint64_t batch;       /* of the first input of the graph that this is a part of; 0: it is whole */
+  uint64_t input_bytes; /* the inputs of that graph, which limits grow with; 0: it is whole */
   char summary[256];
 };
 

@@ -188,13 +188,15 @@ typedef struct heed_lower {
   bool takes_hosts;      /* nodes without a kernel become hosts, */
   const heed_onnx_node *hosts[HEED_LOWER_MOST_HOSTS]; /* in their order */
   uint32_t host_count;
-  uint64_t work, most_work; /* of kernels: what they will compute is not computed yet */
-  uint64_t most_values;     /* elements of one value of the lowered graph */
+  uint64_t work, most_work;       /* of kernels: what they will compute is not computed yet */
+  uint64_t elements, most_values; /* of all values of the lowered graph */
   heed_status status;
   heed_error *error;
-  struct heed_token_places *places; /* vision/reach.c: by attention of the finder, or NULL */
-  heed_lower_value **maps;          /* by attention of the finder; NULL: not found here */
-  heed_lower_value **order;         /* order.c: those that are needed, parts first */
+  const struct heed_lower_value *image; /* vision/reach.c: the only picture among the inputs */
+  bool looked;                          /* for it */
+  struct heed_token_places *places;     /* vision/reach.c: by attention of the finder, or NULL */
+  heed_lower_value **maps;              /* by attention of the finder; NULL: not found here */
+  heed_lower_value **order;             /* order.c: those that are needed, parts first */
   size_t order_count;
   /* emit.c */
   const heed_lower_changes *changes; /* or NULL */

@@ -136,6 +136,14 @@ heed_status heed_onnx_lower(heed_onnx *file, const heed_onnx_lower_desc *desc,
   return heed_onnx_lower_changed(file, desc, NULL, lowered, error);
 }
 
+/* Of the pictures whose size is asked for. */
+static uint64_t picture_bytes(const heed_onnx_lower_desc *desc) {
+  const uint64_t batch = desc->batch ? desc->batch : 1, height = desc->height ? desc->height : 224,
+                 width = desc->width ? desc->width : 224;
+  uint64_t bytes;
+  return heed_u64_mul(height * width, 3 * sizeof(float) * batch, &bytes) ? bytes : UINT64_MAX;
+}
+
 heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc *desc,
                                     const heed_lower_changes *changes, heed_onnx_lowered **lowered,
                                     heed_error *error) {
@@ -154,6 +162,8 @@ heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc 
   made->lower.changes = changes;
   made->lower.takes_hosts = full.parts;
   heed_lower_limit(&made->lower, full.inputs.size, full.most_elements, full.most_steps);
+  if (!full.inputs.size && !full.most_elements) /* a run has a picture; what is folded has none */
+    made->lower.most_values = 2 * heed_onnx_default_elements(file, picture_bytes(&full));
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
   made->lower.changes = NULL; /* the caller's */

@@ -33,6 +33,7 @@ typedef struct parts {
   heed_onnx *whole;
   const heed_onnx_evaluate_desc *desc;
   uint64_t batch;
+  uint64_t bytes; /* of all that is held */
   held held[MOST_HELD];
   uint32_t count, alone[MOST_ALONE], alone_count, unrounded;
   double alone_time; /* microseconds */
@@ -161,6 +162,7 @@ static heed_status make_part(parts *p, uint32_t first, uint32_t end, part *to) {
   to->file.makers = NULL;
   to->file.maker_count = to->file.take_count = 0;
   to->file.batch = p->batch;
+  to->file.input_bytes = p->desc->inputs.size; /* those of the whole, however much comes between */
   HEED_TRY(make_ends(p, to, first, end));
   HEED_TRY(take_attentions(p, to, first, end));
   HEED_TRY(heed_onnx_index(&to->file, p->error));
@@ -172,6 +174,12 @@ static heed_status hold(parts *p, uint32_t first, uint32_t end, heed_onnx_result
                         const heed_source *source) {
   held *to = &p->held[p->count++];
   *to = (held){first, end, result, *source, NULL};
+  const uint64_t most = heed_onnx_default_bytes(p->whole, p->desc->inputs.size);
+  if (source->size > most - p->bytes && !p->desc->most_elements)
+    return heed_fail(p->error, HEED_UNSUPPORTED,
+                     "%s: its values are too large (expected at most %llu bytes between its parts)",
+                     p->whole->name, (unsigned long long)most);
+  p->bytes += source->size;
   return heed_safetensors_open(p->whole->context, &to->source, p->desc->name, &to->file, p->error);
 }
 

@@ -33,9 +33,9 @@ void heed_lower_limit(heed_lower *l, uint64_t input_bytes, uint64_t most_element
   heed_onnx_limit(&l->evaluator, l->file, input_bytes, most_elements, most_steps, true);
   l->batch = l->file->batch;
   l->most_work = most_steps ? most_steps : HEED_ONNX_MOST_STEPS;
-  l->most_values = most_elements && most_elements < HEED_ONNX_MOST_ELEMENTS
-                       ? most_elements
-                       : HEED_ONNX_MOST_ELEMENTS;
+  /* of four bytes each, and the evaluator's of eight */
+  l->most_values =
+      most_elements ? most_elements : 2 * heed_onnx_default_elements(l->file, input_bytes);
 }
 
 /* What kernels would compute is not computed yet: it has the limit of a run. */
@@ -62,12 +62,19 @@ static bool has_room(heed_lower *l, uint32_t rank, const uint64_t *dims) {
   }
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] == 0 || dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i], &count) ||
-        count > l->most_values) {
+        count > HEED_ONNX_MOST_ELEMENTS) {
       heed_lower_refuse(l, HEED_UNSUPPORTED,
                         "values of such a size have no kernel (found an axis of %llu)",
                         (unsigned long long)dims[i]);
       return false;
     }
+  if (count > l->most_values - l->elements) {
+    heed_lower_refuse(l, HEED_UNSUPPORTED,
+                      "its values are too large (expected at most %llu elements together)",
+                      (unsigned long long)l->most_values);
+    return false;
+  }
+  l->elements += count;
   return heed_lower_spend(l, count, 1, 1);
 }
 

@@ -11,7 +11,7 @@
 typedef heed_lower_value value;
 
 /* The only input that is an image [B, C, H, W], or NULL. */
-static const value *image_of(const heed_lower *l) {
+static const value *find_image(const heed_lower *l) {
   const value *found = NULL;
   for (size_t i = 0; i < l->order_count; i++) {
     const value *v = l->order[i];
@@ -56,6 +56,13 @@ static void tell_tokens(heed_lower *l, const heed_token_places *places, const va
                             (uint32_t)image->dims[3], &order))
     return;
   tell_patches(text, size, image, order.patch, order.prefix);
+}
+
+/* Once for all attentions. */
+static const value *image_of(heed_lower *l) {
+  if (!l->looked) l->image = find_image(l);
+  l->looked = true;
+  return l->image;
 }
 
 static void tell(heed_lower *l, uint32_t index, char *text, size_t size) {
