@@ -422,6 +422,12 @@ export interface ModelInfo {
   parameters: number
   /** Size of the model weights in their files, in bytes. */
   weightBytes: number
+  /** Of a model of videos: the frames that run() takes, and frames of a patch. 0: it takes one image. */
+  frames: number
+  tubelet: number
+  /** How many grids the layers of a hierarchical model (Swin) have; width, heads and mlpWidth are
+   * those of the last one. 0: all layers have one grid. */
+  stages: number
   /** Class labels from the config; "class N" where the config has none. */
   labels: string[]
   /** Of an ONNX file that runs as a graph. What is not known of it is 0 above. */
@@ -560,6 +566,28 @@ export interface PreprocessOptions {
   rescale?: number
 }
 
+/** EXPERIMENTAL: may change. A layer, and where its tokens lie: prefix tokens first, then the patches
+ * by frame, row and column. */
+export interface LayerPlace {
+  /** Channels of a token. */
+  width: number
+  heads: number
+  prefixTokens: number
+  frames: number
+  rows: number
+  columns: number
+  /** Side of a patch in pixels of pixel_values, and its frames: 1 of an image. */
+  patch: number
+  tubelet: number
+  /** Attention by windows of window x window patches: result.attention has [batch * down * across,
+   * heads, n, n], n = window * window, in the place of [batch, heads, T, T]. The grid is filled up to
+   * whole windows and rolled by shift. 0: there are none. */
+  window: number
+  shift: number
+  down: number
+  across: number
+}
+
 export interface SessionInfo {
   batch: number
   height: number
@@ -570,9 +598,13 @@ export interface SessionInfo {
   prefixTokens: number
   /** The names of the prefix tokens: 'CLS', 'distillation', 'register 2'. */
   tokenNames: string[]
-  /** The patch grid. */
+  /** The patch grid, and how many of it lie behind one another in time: 1 of an image. Of a model with
+   * stages that of the last layer, as heads and tokens are. */
+  frames: number
   rows: number
   columns: number
+  /** EXPERIMENTAL: may change. Where the tokens of each layer lie. */
+  places: LayerPlace[]
   /** Predicted memory in bytes, as heed_memory in heed.h. */
   memory: { weights: number; arena: number; taps: number; workspace: number }
   /** Where it runs at first. */
@@ -613,11 +645,13 @@ export interface RunOptions extends CallOptions {
 export interface RunResult {
   /** [batch, classes]; null when the model has no classifier. */
   logits: Float32Array | null
-  /** [batch, H, T, T] for each layer; null unless taps is 'all'. */
+  /** [batch, H, T, T] for each layer; null unless taps is 'all'. Of attention by windows as LayerPlace
+   * has it. */
   attention: Float32Array[] | null
   /** The values named in taps. */
   values: Record<string, Tensor>
-  /** The part of the image that the model received; null for pixel_values. */
+  /** The part of the image that the model received, of a video the part of its last frame; null for
+   * pixel_values. */
   region: Region | null
   /** Duration of the forward pass alone. */
   milliseconds: number
@@ -643,16 +677,23 @@ export interface HeadStatistics {
 }
 
 /** A query token: its index, its name in lower case if it is a prefix token, or the [row, column]
- * of a patch. */
-export type Query = number | 'cls' | 'distillation' | `register ${number}` | [number, number]
+ * of a patch in the layer's grid, of a video [time, row, column]. */
+export type Query =
+  | number
+  | 'cls'
+  | 'distillation'
+  | `register ${number}`
+  | [number, number]
+  | [number, number, number]
 
 export interface Session {
   /** Settles when the session can run. run() waits for it. */
   readonly ready: Promise<SessionInfo>
   /** Runs the model on pixel_values [batch, 3, height, width], or on one image after the model's
-   * preprocessing. Throws 'INVALID_ARGUMENT' for an invalid image, size or option, 'OUT_OF_MEMORY'
-   * and 'CANCELLED'. */
-  run(input: ImageInput, options?: RunOptions): Promise<RunResult>
+   * preprocessing. A model of videos takes an array of as many images as `model.info.frames`, in
+   * their order, or [batch, frames, 3, height, width]. Throws 'INVALID_ARGUMENT' for an invalid
+   * image, size or option, 'OUT_OF_MEMORY' and 'CANCELLED'. */
+  run(input: ImageInput | ImageInput[], options?: RunOptions): Promise<RunResult>
   /** Computes the last run again from this layer on, after write() changed only inputs of these
    * layers. layer: 1 to L; L computes only what follows the layers. Requires the output of the
    * layer before in taps: 'layer.2.output' to start at layer 3. The result is bit-identical to a
@@ -669,7 +710,8 @@ export interface Session {
   write(name: string, data: Uint8Array | Float32Array): Promise<void>
   /** Returns attention weights of the last run: one row [T] with a query, otherwise the matrix [T,
    * T]. Requires taps 'all' or 'rows'. head 'mean': the mean over heads. batch: index of the image,
-   * default 0. This function, statistics and rollout throw 'INVALID_ARGUMENT' for an index out of
+   * default 0. Windows need taps 'all'; a row is 0 outside of the query's own. This function,
+   * statistics and rollout throw 'INVALID_ARGUMENT' for an index out of
    * range and before the first run. They also do when the taps do not retain what they need.
    * layer 'pool': the pooling attention of SigLIP's models and PE's, whose one query is learned: one
    * row [N] of the patches, or of all tokens where it attends to those. */
@@ -680,7 +722,8 @@ export interface Session {
     batch?: number
   }): Promise<Float32Array>
   /** Returns statistics of the last run as [layer][head]; with `layer`, of this layer alone.
-   * Requires taps 'all' or 'rows'. */
+   * Requires taps 'all' or 'rows'. 'UNSUPPORTED' for models of videos and of stages; so is rollout for
+   * those of stages, and explain for those of videos. */
   statistics(options?: { layer?: number; batch?: number }): Promise<HeadStatistics[][]>
   /** Returns the attention rollout (Abnar & Zuidema 2020) of the last run: one row [T] with a
    * query, otherwise [T, T]. Requires taps 'all' or 'rows'. One row needs no more memory than the

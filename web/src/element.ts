@@ -9,6 +9,7 @@
  * to 1; --attention-ground, what lies behind the map where there is no picture. Elements of one
  * page share the runtime, and each model is loaded once. */
 import { demoModel } from './demo.js'
+import { refuseParts } from './error.js'
 import { createRuntime } from './index.js'
 import { caption, elsewhere } from '../plot/caption.js'
 import { captionWords } from '../plot/caption_words.js'
@@ -74,8 +75,9 @@ const load = async (runtime: Promise<Runtime>, name: string) =>
   )
 
 async function open(element: AttentionMap, key: string, name: string): Promise<Opened> {
-  const model = await once(models, key, () => load(runtimeOf(element), name)),
-    session = model.createSession({ taps: 'rows' })
+  const model = await once(models, key, () => load(runtimeOf(element), name))
+  refuseParts('attention-map', model.info)
+  const session = model.createSession({ taps: 'rows' })
   return { session, shape: await session.ready, busy: Promise.resolve() }
 }
 

@@ -2,7 +2,7 @@
  * object, whose values the client has held against options.js, and a context { progress(p), signal,
  * cancelled() }. Runs in the thread of the modules: a worker, or the client's own. Models and
  * sessions are numbers here. Results hold arrays of their own. */
-import { asHeed, cancelled, closed, HeedError, said } from './error.js'
+import { asHeed, cancelled, closed, HeedError, refuseParts, said } from './error.js'
 import { pause } from './host.js'
 import { rollout, rolloutRow } from './maps.js'
 import { infoOf, lendFiles, namesOf } from './model_records.js'
@@ -36,6 +36,7 @@ import type {
   CheckResult,
   HeadStatistics,
   ModelInfo,
+  Picture,
   PreprocessOptions,
   ProfileResult,
   RunResult,
@@ -497,11 +498,15 @@ export class Engine {
     exports.session_memory(session)
     info.memory = module.out('memory')
     info.tokenNames = own.tokenNames
+    info.places = Array.from({ length: info.layers }, (_, layer) => {
+      exports.session_layer(session, layer)
+      return module.out('layer')
+    })
     Object.assign(info, place)
-    const { classes, channels, patch } = own
+    const { classes, channels, frames, patch } = own
     this.#sessions.set(id, {
       ...{ module, address: session, model: of, info, steps, pixels, taps },
-      ...{ classes, channels, patch, parts: [], ran: false },
+      ...{ classes, channels, frames, patch, parts: [], ran: false },
       ...{ gpu, program: gpu?.lastProgram, args, writes: new Map() }
     })
     return { id, info }
@@ -519,14 +524,16 @@ export class Engine {
     return session
   }
 
-  #input(
-    { module, address: session, info, pixels, channels: own }: OpenSession,
-    { values, picture }: RunInput,
-    fit?: 'model' | 'whole'
-  ) {
-    if (picture) {
-      const { data, width, height } = picture,
-        channels = data.length / (width * height)
+  #input(of: OpenSession, { values, pictures }: RunInput, fit?: 'model' | 'whole') {
+    const { module, address: session, pixels, channels: own, frames } = of
+    if (pictures && pictures.length !== (frames || 1))
+      throw new HeedError(
+        'INVALID_ARGUMENT',
+        `run: invalid images (found ${pictures.length}, expected ${frames ? `${frames} frames of a video` : 'one image'})`
+      )
+    for (const [frame, { data, width, height }] of (pictures ?? []).entries()) {
+      const channels = data.length / (width * height),
+        [first] = pictures as Picture[]
       if (
         !Number.isInteger(width) ||
         !Number.isInteger(height) ||
@@ -537,14 +544,21 @@ export class Engine {
           'INVALID_ARGUMENT',
           `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
         )
+      if (width !== first.width || height !== first.height)
+        throw new HeedError(
+          'INVALID_ARGUMENT',
+          `run: frames of different sizes (found ${said(width)} x ${said(height)}, expected ${first.width} x ${first.height})`
+        )
       module.lend([data], (at) =>
         module.check(
-          module.exports.session_picture(session, at, width, height, channels, fit === 'whole')
+          module.exports.session_picture(
+            ...[session, at, width, height, channels, fit === 'whole', frame]
+          )
         )
       )
-      return module.out('region')
     }
-    const count = info.batch * own * info.height * info.width
+    if (pictures) return module.out('region')
+    const count = pixelCount(of)
     if ((values as Float32Array).length !== count)
       throw new HeedError(
         'INVALID_ARGUMENT',
@@ -599,8 +613,8 @@ export class Engine {
 
   /** The session on the next device, with its inputs; run again where it had run. */
   async #revive(session: OpenSession, context: CallContext) {
-    const { module, pixels, info, channels, ran, writes, address } = session,
-      count = pixels ? info.batch * channels * info.height * info.width : 0,
+    const { module, pixels, ran, writes, address } = session,
+      count = pixels ? pixelCount(session) : 0,
       values = new Float32Array(module.memory.buffer, pixels, count).slice()
     const { id } = await this.createSession(session.args, context)
     const made = this.#session(id)
@@ -719,6 +733,13 @@ export class Engine {
     return module.takeFloats()
   }
 
+  /** What is defined for layers of one grid, and often for pictures alone. */
+  #oneGrid(id: number, what: string, takesVideos = false) {
+    const session = this.#ran(id, what)
+    refuseParts(what, this.#model(session.model).info, takesVideos)
+    return session
+  }
+
   statistics(args: Methods['statistics']['args']): Promise<HeadStatistics[][]> {
     return this.#read(args.id, () => this.#statistics(args))
   }
@@ -728,7 +749,7 @@ export class Engine {
         module,
         info: { layers, heads, tokenNames, rows, columns },
         patch
-      } = this.#ran(id),
+      } = this.#oneGrid(id, 'statistics'),
       { exports, web } = module
     return (only === undefined ? [...Array(layers).keys()] : [only]).map((layer) =>
       Array.from({ length: heads }, (_, head) =>
@@ -742,7 +763,7 @@ export class Engine {
 
   rollout(args: Methods['rollout']['args']) {
     return this.#read(args.id, () => {
-      const { module, address, info } = this.#ran(args.id)
+      const { module, address, info } = this.#oneGrid(args.id, 'rollout', true)
       return (
         rolloutRow(module, address, args) ??
         rollout(module, info, args, (at) => this.#attention({ ...args, ...at }))
@@ -814,6 +835,7 @@ export class Engine {
   }
 
   async explain(args: Methods['explain']['args'], context: CallContext) {
+    if (this.#session(args.id).frames) this.#oneGrid(args.id, 'explain')
     const { explain } = await import('./explanation.js')
     return explain(args, context, {
       module: () => this.#all(),
@@ -929,6 +951,10 @@ function prepare(
     )
   )
 }
+
+/** The numbers of a session's pixel_values. */
+const pixelCount = ({ info, channels, frames }: OpenSession) =>
+  info.batch * (frames || 1) * channels * info.height * info.width
 
 function viewOf({ module, address }: OpenSession, name: string) {
   module.name([name], (at) => module.check(module.exports.session_view(address, at)))

@@ -24,6 +24,22 @@ export const asHeed = (where: string, error: unknown) =>
     : new HeedError('INTERNAL', `${where}: failed (found "${(error as Error).message}")`)
 
 /** What the sentence of a thing used after its close says. */
+/**
+ * Refuses what is defined for layers of one grid.
+ * @param takesVideos whether it is for videos too
+ */
+export function refuseParts(
+  where: string,
+  { frames, stages }: { frames: number; stages: number },
+  takesVideos = false
+) {
+  if ((frames && !takesVideos) || stages)
+    throw new HeedError(
+      'UNSUPPORTED',
+      `${where}: not of a model of ${frames ? 'videos' : 'stages'} (expected one image and one grid of patches; session.attention() has each layer's maps)`
+    )
+}
+
 export const closed = (what: string) =>
   new HeedError(
     'INVALID_ARGUMENT',

@@ -58,9 +58,11 @@ export class GpuSide {
   }
 
   /** Why this model cannot run there. */
-  refuses({ graph, text }: OpenModel, isForeign: boolean) {
+  refuses({ graph, text, info }: OpenModel, isForeign: boolean) {
     if (graph) return 'ONNX graphs run there'
     if (text) return 'text towers run there'
+    if (info.frames) return 'models of videos run there'
+    if (info.stages) return 'models with stages run there'
     if (isForeign) return 'weights of PyTorch and ONNX are read there'
     return undefined
   }

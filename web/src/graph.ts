@@ -31,7 +31,10 @@ const without = {
     assumed: null,
     note: null,
     mlpWidth: 0,
-    prefixTokens: 0
+    prefixTokens: 0,
+    frames: 0,
+    tubelet: 0,
+    stages: 0
   },
   ...{ tokenNames: [], classes: 0, eachClass: false, parameters: 0, labels: [] }
 }

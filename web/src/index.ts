@@ -191,6 +191,8 @@ class Model implements heed.Model {
   }
 }
 
+/** Where a query is, of methods that take one. */
+type MapAt = { layer?: number | 'pool' }
 /** What a method is asked of a session: a query as a user gives it. */
 type Asked<M extends MethodName> = Omit<Methods[M]['args'], 'id' | 'query'> & { query?: unknown }
 
@@ -215,11 +217,12 @@ class Session implements heed.Session {
   ) {
     if (this.#closed) throw closed('session')
     const { id, info } = await this.#made
-    if (args.query !== undefined) args.query = tokenOf(args.query, info)
+    if (args.query !== undefined)
+      args.query = tokenOf(args.query, info, info.places[(args as MapAt).layer as number])
     return this.#call(method, { id, ...args }, options, transfer)
   }
 
-  async run(input: ImageInput, options?: RunOptions) {
+  async run(input: ImageInput | ImageInput[], options?: RunOptions) {
     const { fit, ...call } = checked('run', options),
       described = await describeInput(input)
     return this.#send('run', { input: described.input, fit }, call, described.transfer)

@@ -6,7 +6,7 @@ import { caption, elsewhere } from '../plot/caption.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
-import { asHeed, HeedError, said } from './error.js'
+import { asHeed, HeedError, refuseParts, said } from './error.js'
 import { builtin, bytesOfData, inNode } from './host.js'
 import { createRuntime } from './index.js'
 import { argument, checked, tables, tokenOf } from './options.js'
@@ -57,10 +57,11 @@ const start = () => {
 
 async function open(source: ModelSource | Model, call: CallOptions): Promise<Opened> {
   const model =
-      typeof (source as Model)?.createSession === 'function'
-        ? (source as Model)
-        : await (await start()).loadModel(source as ModelSource, call),
-    { layers, heads, prefixTokens, runHeight, runWidth, patch } = model.info,
+    typeof (source as Model)?.createSession === 'function'
+      ? (source as Model)
+      : await (await start()).loadModel(source as ModelSource, call)
+  refuseParts('look', model.info)
+  const { layers, heads, prefixTokens, runHeight, runWidth, patch } = model.info,
     tokens = prefixTokens + Math.floor(runHeight / patch) * Math.floor(runWidth / patch),
     all = 4 * layers * heads * tokens ** 2 <= keptMost,
     session = model.createSession({ taps: all ? 'all' : 'rows', ...call })

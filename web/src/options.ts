@@ -4,7 +4,7 @@
 import { HeedError, said } from './error.js'
 import { isKind } from './realm.js'
 import type { Rule } from '../types/library.js'
-import type { SessionInfo } from 'heed'
+import type { LayerPlace, SessionInfo } from 'heed'
 
 const most = 2 ** 31 - 1,
   isCount = (value: unknown): value is number =>
@@ -166,31 +166,36 @@ export function address(where: string, what: string, value: unknown): URL {
   }
 }
 
-/** The token that a query of this session is; else throws INVALID_ARGUMENT. */
+/**
+ * The token that a query of this session is; else throws INVALID_ARGUMENT.
+ * @param place of the layer; else the session's own
+ */
 export function tokenOf(
   query: unknown,
-  {
-    tokens,
-    tokenNames,
-    rows,
-    columns
-  }: Pick<SessionInfo, 'tokens' | 'tokenNames' | 'rows' | 'columns'>
+  { tokenNames, ...own }: Pick<SessionInfo, 'tokenNames' | 'frames' | 'rows' | 'columns'>,
+  place: Pick<LayerPlace, 'frames' | 'rows' | 'columns'> = own
 ) {
-  const [row, column, more] = Array.isArray(query) ? query : [],
-    below = (value: unknown, end: number) => isCount(value) && value < end
-  const names = tokenNames.map((name) => name.toLowerCase())
+  const { frames, rows, columns } = place,
+    isVideo = frames > 1,
+    sizes = isVideo ? [frames, rows, columns] : [rows, columns],
+    tokens = tokenNames.length + frames * rows * columns,
+    below = (value: unknown, end: number) => isCount(value) && value < end,
+    names = tokenNames.map((name) => name.toLowerCase()),
+    isPatch =
+      Array.isArray(query) &&
+      query.length === sizes.length &&
+      sizes.every((size, axis) => below(query[axis], size))
   let token = names.indexOf(query as string)
   if (token < 0)
-    token =
-      below(row, rows) && below(column, columns) && more === undefined
-        ? tokenNames.length + row * columns + column
-        : (query as number)
+    token = isPatch
+      ? tokenNames.length + sizes.reduce((at, size, axis) => at * size + query[axis], 0)
+      : (query as number)
   argument('attention', 'query', query, [
     [
       [
         `a token below ${tokens}`,
         ...names.map(said),
-        `[row, column] below [${rows}, ${columns}]`
+        `${isVideo ? '[time, row, column]' : '[row, column]'} below [${sizes.join(', ')}]`
       ].join(', '),
       () => below(token, tokens)
     ]

@@ -1,4 +1,4 @@
-/* What run takes, described so that it can be sent to a worker: { input: { values } | { picture },
+/* What run takes, described so that it can be sent to a worker: { input: { values } | { pictures },
  * transfer }. */
 import { HeedError, said } from './error.js'
 import { isArrayOf } from './realm.js'
@@ -8,9 +8,23 @@ import type { RunInput } from '../types/library.js'
 const isPicture = (input: unknown): input is Picture =>
   isArrayOf((input as Picture)?.data, 'Uint8ClampedArray', 'Uint8Array')
 
+function noFrame(index: number): never {
+  throw new HeedError(
+    'INVALID_ARGUMENT',
+    `run: invalid frame (found pixel_values as frame ${index}, expected images)`
+  )
+}
+
 export async function describeInput(
-  input: ImageInput
+  input: ImageInput | ImageInput[]
 ): Promise<{ input: RunInput; transfer: Transferable[] }> {
+  if (Array.isArray(input)) {
+    const all = await Promise.all(input.map(describeInput))
+    return {
+      input: { pictures: all.flatMap(({ input }, i) => input.pictures ?? noFrame(i)) },
+      transfer: [...new Set(all.flatMap(({ transfer }) => transfer))]
+    }
+  }
   if (isArrayOf(input, 'Float32Array'))
     return {
       input: { values: input as Float32Array },
@@ -18,13 +32,13 @@ export async function describeInput(
     }
   if (isPicture(input))
     return {
-      input: { picture: { data: input.data, width: input.width, height: input.height } },
+      input: { pictures: [{ data: input.data, width: input.width, height: input.height }] },
       transfer: []
     }
   const { pixelsOf } = await import('./drawn_picture.js')
   try {
     const { data, width, height } = pixelsOf(input as CanvasImageSource)
-    return { input: { picture: { data, width, height } }, transfer: [data.buffer] }
+    return { input: { pictures: [{ data, width, height }] }, transfer: [data.buffer] }
   } catch (error) {
     throw new HeedError(
       'INVALID_ARGUMENT',

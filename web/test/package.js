@@ -19,7 +19,7 @@ export const vectors = join(repository, 'tests/vectors')
 /** @param {string} name */
 const load = (name) => import(pathToFileURL(join(packageFolder, name)).href)
 /** @type {typeof import('heed')} */
-export const { createRuntime, HeedError, sceneShapes, sceneColours, tapName } =
+export const { createRuntime, HeedError, look, release, sceneShapes, sceneColours, tapName } =
   await load('index.js')
 /** @type {typeof import('heed/demo')} */
 export const { demoModel } = await load('demo.js')

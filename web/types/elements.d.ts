@@ -121,6 +121,7 @@ interface PageElements {
   'output-title': HTMLHeadingElement
   own: HTMLDivElement
   padding: HTMLInputElement
+  parts: HTMLDivElement
   patches: HTMLDivElement
   picture: HTMLCanvasElement
   'picture-answer': HTMLParagraphElement

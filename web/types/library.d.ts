@@ -185,7 +185,8 @@ export interface SceneDrawing {
 /** pixel_values, or a picture that gets the model's own preprocessing. */
 export interface RunInput {
   values?: Float32Array
-  picture?: Picture
+  /** Frames of a video, or one. */
+  pictures?: Picture[]
 }
 
 /** A method's name and argument, what the caller listens to, and what moves to the worker. */
@@ -343,6 +344,7 @@ export type ExportName =
   | 'session_attention'
   | 'session_close'
   | 'session_create'
+  | 'session_layer'
   | 'session_memory'
   | 'session_picture'
   | 'session_prepare'
@@ -431,6 +433,8 @@ export interface OpenSession {
   pixels: number
   classes: number
   channels: number
+  /** Of pixel_values; 0: it is one picture. */
+  frames: number
   /** Side of a patch in pixels. */
   patch: number
   taps: 'none' | 'rows' | 'all' | string[]

@@ -309,8 +309,10 @@ static heed_status build(heed_web_session *s, const heed_build_desc *desc) {
   if (desc->intervene) HEED_TRY(let_change(s, desc));
   s->input.id = facts->image;
   s->tokens = facts->tokens;
-  s->prefix_tokens = facts->prefix_tokens;
-  s->patch = facts->patch;
+  s->place.prefix_tokens = facts->prefix_tokens;
+  s->place.frames = s->place.tubelet = 1;
+  s->place.heads = facts->heads;
+  s->place.patch = facts->patch;
   s->layers = facts->layers;
   s->heads = facts->heads;
   s->pool_heads = heed_web_graph_find(onnx, "pool.query") ? facts->pool_heads : 0;

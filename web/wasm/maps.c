@@ -7,9 +7,11 @@
 #include "explain/attention_map.h"
 #include "shim.h"
 
-static heed_status new_block(heed_web *web, size_t count, float **block) {
-  *block = heed_alloc_raw(web->context, count, sizeof **block);
-  return *block ? HEED_OK : heed_fail_memory(&web->error, "attention", count * sizeof **block);
+static heed_status new_block(heed_web *web, uint64_t count, float **block) {
+  const bool fits = count <= SIZE_MAX / sizeof **block;
+  const size_t size = fits ? (size_t)count : SIZE_MAX / sizeof **block;
+  *block = fits ? heed_alloc_raw(web->context, size, sizeof **block) : NULL;
+  return *block ? HEED_OK : heed_fail_memory(&web->error, "attention", size * sizeof **block);
 }
 
 /* The pooling attention in place of a layer. */
@@ -64,6 +66,32 @@ static heed_status read_mean(heed_web_session *s, heed_value weights, const heed
   return status;
 }
 
+uint32_t heed_web_layer_tokens(const heed_layer_info *layer) {
+  return layer->prefix_tokens + layer->frames * layer->rows * layer->columns;
+}
+
+/* Rows of a layer with windows over all of its tokens, which must have kept its weights. */
+static heed_status read_windows(heed_web_session *s, heed_value weights, const heed_shape *shape,
+                                const heed_layer_info *place, uint32_t batch, int head,
+                                uint32_t first, uint32_t count, float *to) {
+  const uint32_t tokens = heed_web_layer_tokens(place), heads = head < 0 ? place->heads : 1;
+  const float *all;
+  float *rows;
+  if (heed_session_view(s->session, weights, (const void **)&all, NULL) != HEED_OK)
+    return heed_fail(&s->web->error, HEED_INVALID_ARGUMENT,
+                     "attention: not kept (the layer attends by windows; expected taps 'all')");
+  all += (size_t)(heed_shape_count(shape) / s->batch) * batch;
+  HEED_TRY(new_block(s->web, (size_t)heads * tokens, &rows));
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; k < heads; k++)
+      heed_window_row(place, all, head < 0 ? k : (uint32_t)head, first + i,
+                      rows + (size_t)k * tokens);
+    heed_map_mean_of(rows, heads, tokens, to + (size_t)i * tokens);
+  }
+  heed_free(s->web->context, rows);
+  return HEED_OK;
+}
+
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query) {
   const bool pool = layer == POOL && s->pool_heads;
@@ -72,23 +100,28 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
                      "attention: this model has no pooling attention");
   HEED_TRY(check_below(s, "image", batch, s->batch));
   if (!pool) HEED_TRY(check_below(s, "layer", layer, s->layers));
-  HEED_TRY(check_below(s, "head", head < 0 ? 0 : (uint32_t)head, pool ? s->pool_heads : s->heads));
+  const heed_layer_info *place = s->places && !pool ? &s->places[layer] : &s->place;
+  const bool windows = place->window && !pool;
+  HEED_TRY(
+      check_below(s, "head", head < 0 ? 0 : (uint32_t)head, pool ? s->pool_heads : place->heads));
   heed_shape shape;
   const heed_value weights = find_weights(s, layer, &shape);
-  const uint32_t queries = shape.dim[2], first = query < 0 ? 0 : (uint32_t)query,
+  const uint32_t queries = windows ? heed_web_layer_tokens(place) : shape.dim[2],
+                 keys = windows ? queries : shape.dim[3], first = query < 0 ? 0 : (uint32_t)query,
                  count = query < 0 ? queries : 1;
   HEED_TRY(check_below(s, "query", first, queries));
   float *rows;
-  HEED_TRY(new_block(s->web, (size_t)count * shape.dim[3], &rows));
+  HEED_TRY(new_block(s->web, (uint64_t)count * keys, &rows));
   const heed_status status =
-      head < 0 ? read_mean(s, weights, &shape, batch, first, count, rows)
-               : read_rows(s, weights, &shape, batch, (uint32_t)head, first, count, rows);
+      windows    ? read_windows(s, weights, &shape, place, batch, head, first, count, rows)
+      : head < 0 ? read_mean(s, weights, &shape, batch, first, count, rows)
+                 : read_rows(s, weights, &shape, batch, (uint32_t)head, first, count, rows);
   if (status != HEED_OK) {
     heed_free(s->web->context, rows);
     return status;
   }
-  s->web->out.block = (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows),
-                                                  .count = (double)count * shape.dim[3]};
+  s->web->out.block =
+      (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(rows), .count = (double)count * keys};
   return HEED_OK;
 }
 

@@ -58,26 +58,31 @@ static size_t describe(const heed_web_model *model, char *text, size_t size) {
   return heed_model_describe(model->model, text, size);
 }
 
+/* Where the tokens of each layer lie, and as the session's own the last layer's. */
+static heed_status find_places(heed_web_session *s, const heed_build_desc *desc) {
+  s->places = heed_alloc(s->web->context, s->layers, sizeof *s->places);
+  if (!s->places) return heed_fail_memory(&s->web->error, "layers", s->layers * sizeof *s->places);
+  for (uint32_t i = 0; i < s->layers; i++)
+    HEED_TRY(heed_model_layer(s->model->model, desc, i, &s->places[i], &s->web->error));
+  s->place = s->places[s->layers - 1];
+  s->tokens = heed_web_layer_tokens(&s->place);
+  return HEED_OK;
+}
+
 static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
   heed_build_desc desc = *wanted;
   heed_model_info info;
   heed_value_info embeddings;
   heed_model_get_info(s->model->model, &info);
-  if (info.frames)
-    return heed_fail(&s->web->error, HEED_UNSUPPORTED,
-                     "session: a model of videos is not supported here (found %u frames, expected "
-                     "one picture; the command heed run takes them)",
-                     info.frames);
-  if (info.stages)
-    return heed_fail(
-        &s->web->error, HEED_UNSUPPORTED,
-        "session: a model with stages is not supported here (found %u, expected layers "
-        "of one grid; the command heed run takes it)",
-        info.stages);
   s->layers = info.layers;
   s->heads = info.heads;
   s->pool_heads = info.pool_heads;
-  s->prefix_tokens = info.prefix_tokens;
+  s->place = (heed_layer_info){.width = info.width,
+                               .heads = info.heads,
+                               .prefix_tokens = info.prefix_tokens,
+                               .tubelet = 1,
+                               .frames = 1,
+                               .patch = info.patch};
   if (is_text(&info)) {
     desc.source_length = s->width;
   } else {
@@ -85,7 +90,6 @@ static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
     own_size(s->model, &info, &height, &width);
     if (!s->width) s->width = width;
     if (!s->height) s->height = height;
-    s->patch = info.patch;
     desc.height = s->height;
     desc.width = s->width;
   }
@@ -93,7 +97,7 @@ static heed_status build(heed_web_session *s, const heed_build_desc *wanted) {
   s->input = is_text(&info) ? (heed_value){0} : heed_graph_find(s->graph, "pixel_values");
   HEED_TRY(heed_graph_value_info(s->graph, heed_graph_find(s->graph, "embeddings"), &embeddings));
   s->tokens = embeddings.shape.dim[1];
-  return HEED_OK;
+  return info.frames || info.stages ? find_places(s, &desc) : HEED_OK;
 }
 
 /* JavaScript writes all inputs. */

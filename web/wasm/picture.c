@@ -31,7 +31,8 @@ heed_status heed_web_session_prepare(heed_web_session *s, const float *mean, uin
 }
 
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
-                                     uint32_t height, uint32_t channels, uint32_t whole) {
+                                     uint32_t height, uint32_t channels, uint32_t whole,
+                                     uint32_t frame) {
   const heed_image image = {pixels, width, height, channels, (size_t)width * channels};
   heed_preprocess *preprocess = &s->preprocess;
   heed_error *error = &s->web->error;
@@ -44,7 +45,9 @@ heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels,
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "run: wrong pixel_values size (found 1 of %u x %u, expected %u of %u x %u)",
                      found_width, found_height, s->batch, s->width, s->height);
-  HEED_TRY(heed_preprocess_image(s->web->context, preprocess, &image, s->pixels, &region, error));
+  const size_t frame_floats = s->pixel_bytes / sizeof(float) / (s->frames ? s->frames : 1);
+  HEED_TRY(heed_preprocess_image(s->web->context, preprocess, &image,
+                                 s->pixels + frame * frame_floats, &region, error));
   s->web->out.region = (struct heed_web_out_region){
       .x = region.x, .y = region.y, .width = region.width, .height = region.height};
   return HEED_OK;

@@ -13,8 +13,10 @@ RECORD(model, HEED_WEB_MODEL(FIELD) FIELD(rules) FIELD(assumed) FIELD(run_height
 RECORD(text, HEED_WEB_TEXT(FIELD))
 /* addresses of name, dtype and role (0 = none); layer of the role; used: 1 or 0 */
 RECORD(tensor, FIELD(name) FIELD(dtype) FIELD(role) FIELD(layer) FIELD(bytes) FIELD(used) SHAPE)
-/* pixels: address of pixel_values; rows and columns of patches */
+/* pixels: address of pixel_values; frames, rows and columns of patches, of stages the last layer's
+ */
 RECORD(session, FIELD(session) FIELD(steps) FIELD(pixels) HEED_WEB_SESSION(FIELD))
+RECORD(layer, HEED_WEB_LAYER(FIELD))
 RECORD(memory, HEED_WEB_MEMORY(FIELD))
 RECORD(step, FIELD(next))
 RECORD(value, FIELD(address) FIELD(dtype) SHAPE)

@@ -6,8 +6,8 @@
 
 #include "heed/heed.h"
 
-/* Fields that are those of a struct of heed.h: heed_map_statistics, heed_memory, heed_model_info.
- */
+/* Fields that are those of a struct of heed.h: heed_map_statistics, heed_memory, heed_model_info,
+ * heed_layer_info. */
 #define HEED_WEB_STATISTICS(FIELD) \
   FIELD(entropy_cls)               \
   FIELD(entropy_patches)           \
@@ -29,7 +29,10 @@
   FIELD(prefix_tokens)        \
   FIELD(classes)              \
   FIELD(parameters)           \
-  FIELD(weight_bytes)
+  FIELD(weight_bytes)         \
+  FIELD(frames)               \
+  FIELD(tubelet)              \
+  FIELD(stages)
 #define HEED_WEB_TEXT(FIELD) \
   FIELD(source_vocabulary)   \
   FIELD(max_length)          \
@@ -48,8 +51,22 @@
   FIELD(heads)                  \
   FIELD(tokens)                 \
   FIELD(prefix_tokens)          \
+  FIELD(frames)                 \
   FIELD(rows)                   \
   FIELD(columns)
+#define HEED_WEB_LAYER(FIELD) \
+  FIELD(width)                \
+  FIELD(heads)                \
+  FIELD(prefix_tokens)        \
+  FIELD(frames)               \
+  FIELD(rows)                 \
+  FIELD(columns)              \
+  FIELD(patch)                \
+  FIELD(tubelet)              \
+  FIELD(window)               \
+  FIELD(shift)                \
+  FIELD(down)                 \
+  FIELD(across)
 #define HEED_WEB_GPU_LIMITS(FIELD) \
   FIELD(software)                  \
   FIELD(subgroups)                 \

@@ -38,6 +38,7 @@ void heed_web_session_close(heed_web_session *session) {
   heed_graph_destroy(session->graph);
   heed_free(context, session->pixels);
   heed_free(context, session->copy);
+  heed_free(context, session->places);
   heed_free(context, session);
 }
 
@@ -99,8 +100,9 @@ static heed_status prepare(heed_web_session *s, int keep, const char *names, uin
   HEED_TRY(heed_session_create(s->plan, &hooks, &s->session, &s->web->error));
   if (heed_graph_value_info(s->graph, s->input, &info) == HEED_OK) {
     s->batch = info.shape.dim[0];
-    s->height = info.shape.dim[2];
-    s->width = info.shape.dim[3];
+    s->height = info.shape.dim[info.shape.rank - 2];
+    s->width = info.shape.dim[info.shape.rank - 1];
+    s->frames = info.shape.rank == 5 ? info.shape.dim[1] : 0;
     s->pixel_bytes = (size_t)heed_shape_count(&info.shape) * sizeof(float);
     s->pixels = heed_alloc_raw(s->web->context, s->pixel_bytes, 1);
     if (!s->pixels) return heed_fail_memory(&s->web->error, "pixel_values", s->pixel_bytes);
@@ -108,20 +110,35 @@ static heed_status prepare(heed_web_session *s, int keep, const char *names, uin
   return HEED_OK;
 }
 
+/* A grid follows the size of pixel_values. */
+static void place_patches(heed_web_session *s) {
+  heed_layer_info *place = &s->place;
+  if (s->places || !place->patch) return;
+  place->rows = s->height / place->patch;
+  place->columns = s->width / place->patch;
+}
+
 static void tell_session(heed_web_session *s) {
-  s->web->out.session =
-      (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
-                                    .steps = heed_plan_step_count(s->plan),
-                                    .pixels = HEED_WEB_ADDRESS(s->pixels),
-                                    .batch = s->batch,
-                                    .height = s->height,
-                                    .width = s->width,
-                                    .layers = s->layers,
-                                    .heads = s->heads,
-                                    .tokens = s->tokens,
-                                    .prefix_tokens = s->prefix_tokens,
-                                    .rows = s->patch ? s->height / s->patch : 0,
-                                    .columns = s->patch ? s->width / s->patch : 0};
+  s->web->out.session = (struct heed_web_out_session){.session = HEED_WEB_ADDRESS(s),
+                                                      .steps = heed_plan_step_count(s->plan),
+                                                      .pixels = HEED_WEB_ADDRESS(s->pixels),
+                                                      .batch = s->batch,
+                                                      .height = s->height,
+                                                      .width = s->width,
+                                                      .layers = s->layers,
+                                                      .heads = s->heads,
+                                                      .tokens = s->tokens,
+                                                      .prefix_tokens = s->place.prefix_tokens,
+                                                      .frames = s->place.frames,
+                                                      .rows = s->place.rows,
+                                                      .columns = s->place.columns};
+}
+
+void heed_web_session_layer(heed_web_session *s, uint32_t layer) {
+  const heed_layer_info *place = s->places ? &s->places[layer] : &s->place;
+#define FIELD(name) .name = (double)place->name,
+  s->web->out.layer = (struct heed_web_out_layer){HEED_WEB_LAYER(FIELD)};
+#undef FIELD
 }
 
 /* Nothing is changed at first: masks allow everything and gains are 1, by their names in heed.h. */
@@ -171,6 +188,7 @@ heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, 
     heed_web_session_close(s);
     return status;
   }
+  place_patches(s);
   tell_session(s);
   return HEED_OK;
 }

@@ -49,7 +49,7 @@ typedef struct heed_web_model_type {
   const char *(*label)(const heed_web_model *model, uint32_t index);
   const char *(*token)(const heed_web_model *model, uint32_t index);
   size_t (*describe)(const heed_web_model *model, char *text, size_t size); /* heed_describe */
-  /* Sets what the session takes from the desc, its graph, input, tokens, prefix and patch. */
+  /* Sets what the session takes from the desc, its graph, input and place. */
   heed_status (*build)(heed_web_session *session, const heed_build_desc *desc);
   /* Writes the inputs that JavaScript need not write. */
   heed_status (*begin)(heed_web_session *session);
@@ -75,8 +75,11 @@ struct heed_web_session {
   float *pixels;    /* pixel_values on their way in */
   void *copy;       /* of the value that was viewed last, where the backend has no view */
   size_t pixel_bytes;
-  uint32_t batch, height, width, tokens, prefix_tokens, patch;
+  uint32_t batch, height, width, tokens;
   uint32_t layers, heads, pool_heads;
+  heed_layer_info place;   /* of the tokens; patch 0: they lie in no grid */
+  heed_layer_info *places; /* of each layer; NULL: all are as place */
+  uint32_t frames;         /* of pixel_values; 0: it is one picture */
   heed_preprocess preprocess;
   bool sized;                     /* height or width were given: pictures are prepared for them */
   heed_preprocess_options change; /* session_prepare; struct_size 0: none */
@@ -89,6 +92,8 @@ struct heed_web_session {
 HEED_WEB_IMPORT(read) int heed_host_read(uint32_t source, double offset, void *to, size_t count);
 /* host_source.c: the file of a number, by heed_host_read. */
 heed_source heed_web_host_source(uint32_t source, double size);
+/* maps.c: T of a layer. */
+uint32_t heed_web_layer_tokens(const heed_layer_info *layer);
 /* A model of `size` bytes with its list of files, which heed_web_model_close frees; NULL with an
  * error when there is no memory. As heed_web_model_open. */
 heed_web_model *heed_web_model_make(heed_web *web, size_t size, const char *names,
@@ -167,6 +172,9 @@ HEED_WEB_EXPORT(session_create)
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
                                     uint32_t height, uint32_t width, int keep, const char *names,
                                     uint32_t count, uint32_t intervene, double temperature);
+/* Where the tokens of a layer lie, which the session has. out: layer. */
+HEED_WEB_EXPORT(session_layer)
+void heed_web_session_layer(heed_web_session *s, uint32_t layer);
 /* out: memory. */
 HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s);
 /* Writes the whole input of this name. */
@@ -175,10 +183,11 @@ heed_status heed_web_session_set(heed_web_session *s, const char *name, const vo
                                  size_t bytes);
 /* picture.c: a decoded picture -> pixel_values of a session whose batch is 1, prepared by
  * heed_model_preprocess_at where the session was given a size; whole: all of it, by
- * heed_preprocess_fit_whole. out: region. */
+ * heed_preprocess_fit_whole; frame: which of a video it is, else 0. out: region. */
 HEED_WEB_EXPORT(session_picture)
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
-                                     uint32_t height, uint32_t channels, uint32_t whole);
+                                     uint32_t height, uint32_t channels, uint32_t whole,
+                                     uint32_t frame);
 /* What replaces parts of that preparation from now on, as in heed_preprocess_options, checked
  * against the model's. resample "", crop 0 and rescale 0: as they are; crop below 0: squash. */
 HEED_WEB_EXPORT(session_prepare)

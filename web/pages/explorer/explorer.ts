@@ -96,6 +96,22 @@ function followSize(page: Page) {
   if (store.get().size) apply()
 }
 
+/* Stages and time steps have controls where a model has them. */
+function followParts(page: Page) {
+  const { store } = page
+  let asked: Promise<() => void> | undefined
+  store.on(['stage', 'ran'], ({ stage }) => {
+    const { parts } = page.engine,
+      wanted = stage < 0 && parts ? parts.stages.length - 1 : stage
+    page.showStage(wanted).catch(showError)
+  })
+  store.on(['ran', 'query', 'stage'], () => {
+    if (!page.engine.parts && !asked) return
+    asked ??= import('./controls/parts.js').then(({ connectParts }) => connectParts(page))
+    asked.then((show) => show()).catch(showError)
+  })
+}
+
 /* What keys do is fetched with the first of them, where Escape leads back only from the place it was pressed at. */
 function followKeys(page: Page) {
   let press: ((event: KeyboardEvent) => void) | undefined
@@ -282,6 +298,7 @@ async function start() {
   await followHistory(page)
   followModel(page)
   followSize(page)
+  followParts(page)
   followInvitation(page)
   document.documentElement.dataset.ready = 'true'
 }

@@ -8,14 +8,30 @@ import { scenePictures } from '../shared/scene_pictures.js'
 import { say } from '../languages/say.js'
 import { showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { showFacts } from './open/model_buttons.js'
-import { fitted } from './state/defaults.js'
+import { defaults, fitted } from './state/defaults.js'
 import type { Progress } from 'heed'
 import type { Runner } from '../shared/model_runner.js'
-import type { Changes, PagePicture, PageSource, PageStatistics } from '../shared/types.js'
+import type {
+  Changes,
+  PagePicture,
+  PageSource,
+  PageStatistics,
+  PictureSource
+} from '../shared/types.js'
 import type { Drawn, Page, State, Store } from './types.js'
 
 const changesOf = (state: Readonly<State>) =>
   Object.fromEntries(keysOfChanges.map((key) => [key, state[key]])) as unknown as Changes
+
+/**
+ * What is shown of a picture, which stays the same object: its one frame, or what a model of videos saw of all.
+ */
+function seen(picture: PagePicture, frames: PictureSource[], mosaic?: HTMLCanvasElement) {
+  const source = mosaic ?? frames[0]
+  if (source === picture.source) return picture
+  const { width, height } = source
+  return Object.assign(picture, { frames, source, width, height })
+}
 
 export class ExplorerPage implements Page {
   readonly store
@@ -55,11 +71,7 @@ export class ExplorerPage implements Page {
     }
     try {
       await this.#run(picture, live, stop?.signal)
-      if (live) return
-      const statistics = await engine.statistics()
-      if (!statistics) return
-      this.statistics = statistics
-      this.store.tell('measured')
+      if (!live) await this.#measure()
     } catch (error) {
       showError(error)
       showStatus(engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet'))
@@ -71,18 +83,44 @@ export class ExplorerPage implements Page {
     }
   }
 
+  async #measure() {
+    const statistics = await this.engine.statistics()
+    if (!statistics) return
+    this.statistics = statistics
+    this.store.tell('measured')
+  }
+
+  showStage = async (stage: number) => {
+    const { engine, store } = this,
+      { query } = store.get(),
+      before = engine.shape
+    if (!engine.result || !engine.showStage(stage)) return
+    const { rows, columns } = engine.shape,
+      scaled = (at: number, from: number, to: number) => Math.floor(((at + 0.5) * to) / from)
+    this.statistics = null
+    this.fit({
+      query: Array.isArray(query)
+        ? [scaled(query[0], before.rows, rows), scaled(query[1], before.columns, columns)]
+        : query
+    })
+    showFacts(engine)
+    store.set({ ran: store.get().ran + 1 })
+    await this.#measure()
+  }
+
   async #run(picture: PagePicture, live: boolean, signal?: AbortSignal) {
     const { engine, store } = this,
       state = store.get(),
       onProgress = ({ done, total }: Progress) =>
         showStatus(say('explorer.runningLayer', { done, total }))
-    const result = await engine.run(picture.source, {
-      ...(signal ? { signal, onProgress } : {}),
-      light: live && state.score !== 'value',
-      fit: state.fit,
-      changes: changesOf(state)
-    })
-    this.picture = picture
+    const video = picture.frames ?? [picture.source],
+      result = await engine.run(engine.parts ? video : video[0], {
+        ...(signal ? { signal, onProgress } : {}),
+        light: live && state.score !== 'value',
+        fit: state.fit,
+        changes: changesOf(state)
+      })
+    this.picture = seen(picture, video, result.mosaic)
     this.statistics = null
     this.fit()
     store.set({
@@ -104,7 +142,7 @@ export class ExplorerPage implements Page {
     try {
       await engine.load(source, { onProgress: showProgress, signal: stop.signal })
       this.source = source
-      store.set({ ...unchanged, size: null })
+      store.set({ ...unchanged, size: null, stage: defaults.stage })
       this.fit()
       element('model-name').textContent = name
       element('demo-model').hidden = source === demoModel

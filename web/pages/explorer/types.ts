@@ -43,6 +43,8 @@ export interface Page {
   run(picture: PagePicture, options?: { live?: boolean }): Promise<void>
   /** Resolves to whether the model could be loaded; the page has said why not. */
   openModel(source: PageSource, name: string): Promise<boolean>
+  /** Shows the maps of another stage of a hierarchical model. */
+  showStage(stage: number): Promise<void>
   /** objects: the code of a changed scene. */
   openScene(seed: number, objects?: string): Promise<void>
   /** Makes the state fit the model: layers, heads and patches that it has. state: what is new. */
@@ -88,6 +90,8 @@ export interface State extends Changes {
   scale: ScaleKind
   /** Where a locked scale ends, in times uniform; 0: it is not locked. */
   end: number
+  /** Of a hierarchical model; -1: the last. */
+  stage: number
   /** The step of the tour, 1 the first; 0: none. */
   tour: number
   /** The view behind the tab “More”. */

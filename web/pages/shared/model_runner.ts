@@ -7,6 +7,7 @@ import { tokenName } from '../plot/caption.js'
 import { fetchModel } from './demo_files.js'
 import { slice } from './attention_rows.js'
 import { isChanged, unchanged } from './changes.js'
+import type { ModelParts } from './model_parts.js'
 import type { createMask } from './write_changes.js'
 import type {
   CallOptions,
@@ -114,6 +115,8 @@ export class ModelRunner {
   size: PictureSize = null
   /** Maps from a file take the runtime's place until a model is loaded. */
   saved: SavedMaps | null = null
+  /** Of a model with several grids, or of videos, of which there are maps alone. */
+  parts: ModelParts | null = null
 
   /**
    * @param runtime of the first model
@@ -129,6 +132,10 @@ export class ModelRunner {
     this.#start = start
   }
 
+  /** Maps without what they are made from: no score, no change, nothing to explain. */
+  get only() {
+    return Boolean(this.saved ?? this.parts)
+  }
   get info() {
     return this.#runtime.info
   }
@@ -138,7 +145,7 @@ export class ModelRunner {
   }
   /** @returns of maps from a file: family, patch, no parameters and no labels */
   get model(): ModelInfo {
-    return this.saved?.model ?? this.#model.info
+    return (this.saved ?? this.parts)?.model ?? this.#model.info
   }
 
   /** A scene, or a seed's; one that draw() began is the answer once. */
@@ -160,8 +167,9 @@ export class ModelRunner {
 
   /** A session of a model at a size, with what the runner keeps of it. */
   async #open(model: Model, size: PictureSize, options?: CallOptions) {
-    const { runHeight, runWidth, patch, prefixTokens } = model.info,
-      [height = runHeight, width = runWidth] = size ?? [],
+    const { runHeight, runWidth, patch, prefixTokens, frames, stages } = model.info
+    if (frames || stages) return this.#openParts(model, options)
+    const [height = runHeight, width = runWidth] = size ?? [],
       sized = size ? { height, width } : {},
       tokens = prefixTokens + Math.floor(height / patch) * Math.floor(width / patch),
       { found } = await model.tensors(),
@@ -181,19 +189,31 @@ export class ModelRunner {
     return { session, keeps, size, sized, shape: { ...shape, pool } }
   }
 
+  /** Rows of a video's maps are worked out on demand; windows are kept. */
+  async #openParts(model: Model, options?: CallOptions) {
+    const { ModelParts } = await import('./model_parts.js'),
+      session = model.createSession({ taps: model.info.stages ? 'all' : 'rows', ...options }),
+      parts = new ModelParts(session, await session.ready, model.info)
+    return { session, keeps: false, size: null, sized: {}, shape: parts.shape, parts }
+  }
+
   #take({
     session,
     keeps,
     size,
     sized,
-    shape
+    shape,
+    parts = null
   }: {
     session: Session
     keeps: boolean
     size: PictureSize
     sized: object
     shape: Shape
+    parts?: ModelParts | null
   }) {
+    this.saved = null
+    this.parts = parts
     this.#session = this.#plain = session
     this.#keeps = keeps
     this.#sized = sized
@@ -232,7 +252,6 @@ export class ModelRunner {
         .then(() => before.close()) // what was asked of it is answered first
     this.#runtime = runtime
     this.#model = model
-    this.saved = null
     this.#take(opened)
   }
 
@@ -256,8 +275,19 @@ export class ModelRunner {
 
   openMaps(saved: SavedMaps) {
     this.saved = saved
+    this.parts = null
     this.shape = saved.shape
     this.result = none
+  }
+
+  /** Shows another stage of a hierarchy, of the last run. Returns whether there is one. */
+  showStage(stage: number) {
+    const { parts } = this
+    if (!parts || !(stage in parts.stages) || stage === parts.stage) return false
+    parts.stage = stage
+    this.shape = parts.shape
+    this.result = { ...this.result }
+    return true
   }
 
   /** The states of all tokens after a layer, an array each; null where they were not kept. */
@@ -371,7 +401,7 @@ export class ModelRunner {
    * in `whole`. light: another run follows soon, so maps are computed on demand. fit: what of the
    * picture is seen, as a session's run takes it. */
   run(
-    picture: PictureSource,
+    pictures: PictureSource | PictureSource[],
     {
       changes = unchanged,
       light = false,
@@ -380,7 +410,9 @@ export class ModelRunner {
     }: CallOptions & { changes?: Changes; light?: boolean; fit?: 'model' | 'whole' } = {}
   ): Promise<RunnerResult> {
     const run = this.#busy.then(async () => {
-      if (this.saved) return (this.result = this.saved.result(picture as any))
+      if (this.saved) return (this.result = this.saved.result(pictures as any))
+      if (this.parts) return (this.result = await this.parts.result(pictures, { ...options, fit }))
+      const picture = Array.isArray(pictures) ? pictures[0] : pictures
       if (light && !isChanged(changes)) return this.#runLight(picture, fit)
       if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
         this.result = await this.#withPool(
@@ -441,6 +473,7 @@ export class ModelRunner {
   }: RowPlace): any {
     const { tokens, heads } = this.shape,
       { attention, pool = [] } = of
+    if (this.parts) return this.parts.row({ layer, head, token, reverse })
     if (layer === 'pool') return head === 'mean' ? this.explain.headMean(pool) : pool[head]
     if (score !== 'softmax' && this.scored(score, of))
       return this.#scores(of, layer, head, token, reverse, score)
@@ -533,6 +566,7 @@ export class ModelRunner {
   async matrix(layer: number, head: number, score: ScoreStage = 'softmax'): Promise<Float32Array> {
     const { tokens } = this.shape,
       { attention } = this.result
+    if (this.parts) return this.parts.matrix(layer, head)
     if (!attention) return this.#session.attention({ layer, head })
     const matrix = new Float32Array(tokens * tokens)
     for (let token = 0; token < tokens; token++)
@@ -543,11 +577,13 @@ export class ModelRunner {
   /** null where another run came meanwhile. A layer at a time where maps are worked out on demand,
    * so that rows need not wait long. */
   async statistics(): Promise<PageStatistics[][] | null> {
-    const { saved } = this
+    const { saved, parts } = this,
+      of = this.result
     if (saved)
       return saved.statistics().then((statistics) => (saved === this.saved ? statistics : null))
-    const of = this.result,
-      session = this.#session,
+    if (parts)
+      return parts.statistics().then((statistics) => (of === this.result ? statistics : null))
+    const session = this.#session,
       layers = []
     if (of.kept) return session.statistics()
     for (let layer = 0; layer < this.shape.layers && of === this.result; layer++)
@@ -574,7 +610,8 @@ export class ModelRunner {
   }): Promise<Float32Array | null> {
     const to = last < 0 ? this.shape.layers - 1 : last,
       token = query === null ? undefined : this.token(query)
-    if (this.saved) return this.saved.rollout({ token: token as number, first, last: to, ...how })
+    const alone = this.saved ?? this.parts
+    if (alone) return alone.rollout({ token: token as number, first, last: to, ...how })
     const key = JSON.stringify([token, first, to, how]),
       known = this.#rollouts.get(of) ?? new Map()
     this.#rollouts.set(of, known)

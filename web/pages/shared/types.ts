@@ -40,6 +40,8 @@ export interface PagePicture {
   width: number
   height: number
   name: string
+  /** Of a video. */
+  frames?: PictureSource[]
   /** The seed of a drawn scene, or what it shows. */
   scene?: number | null
   drawn?: Scene
@@ -86,6 +88,8 @@ export interface RunnerResult extends Omit<RunResult, 'region' | 'logits' | 'val
   light?: boolean
   kept: boolean
   scores: boolean
+  /** What the model saw of a video, its time steps side by side. */
+  mosaic?: HTMLCanvasElement
 }
 
 /** Which row: a query as the page has it, or its token's number; of: the result it is of. */

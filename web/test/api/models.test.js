@@ -6,7 +6,16 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, demoModel, native, sceneColours, sceneShapes, vectors } from '../package.js'
+import {
+  createRuntime,
+  demoModel,
+  look,
+  native,
+  release,
+  sceneColours,
+  sceneShapes,
+  vectors
+} from '../package.js'
 import { writePng } from '../png.js'
 import { distance, readSafetensors, sameBits } from '../safetensors.js'
 /** @import {Runtime} from 'heed' */
@@ -61,19 +70,6 @@ function near(name, found, expected) {
 for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_text/.test(name)))
   test(`vit/${name}: logits and maps as heed eval gives them`, async () => {
     const folder = join(vectors, 'vit', name)
-    if (/^(videomae|swin)/.test(name)) {
-      const model = await one.loadModel(folder)
-      const { pixel_values: pixels } = readSafetensors(join(folder, 'io.safetensors')).tensors
-      await assert.rejects(
-        async () => model.createSession().run(/** @type {any} */ (pixels.data)),
-        {
-          status: 'UNSUPPORTED',
-          message: /a model (of videos|with stages) is not supported here/
-        }
-      )
-      model.close()
-      return
-    }
     const out = join(scratch, 'eval.safetensors')
     heed('eval', folder, join(folder, 'io.safetensors'), '-o', out, '--taps', 'all', ...cpu)
     const expected = readSafetensors(out).tensors,
@@ -84,8 +80,8 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_tex
       const session = model.createSession({
         taps: 'all',
         batch: pixels.shape[0],
-        height: pixels.shape[2],
-        width: pixels.shape[3]
+        height: pixels.shape.at(-2),
+        width: pixels.shape.at(-1)
       })
       results.push(await session.run(/** @type {any} */ (pixels.data)))
       model.close()
@@ -100,6 +96,159 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_tex
       )
     })
   })
+
+const named = (/** @type {RegExp} */ pattern) =>
+    readdirSync(join(vectors, 'vit')).filter((name) => pattern.test(name)),
+  cases = (/** @type {string} */ name) =>
+    readdirSync(join(vectors, 'vit', name)).filter((file) => /^io.*[.]safetensors$/.test(file))
+
+/**
+ * @param {string} name
+ * @param {string} file
+ * @param {import('heed').SessionOptions} [options]
+ */
+async function runCase(name, file, options) {
+  const { tensors } = readSafetensors(join(vectors, 'vit', name, file)),
+    { shape, data } = tensors.pixel_values,
+    model = await one.loadModel(join(vectors, 'vit', name)),
+    session = model.createSession({
+      ...{ taps: 'all', batch: shape[0], height: shape.at(-2), width: shape.at(-1) },
+      ...options
+    }),
+    result = await session.run(/** @type {any} */ (data))
+  return { tensors, model, session, result, info: await session.ready }
+}
+
+/**
+ * @param {string} what
+ * @param {ArrayLike<number>} found
+ * @param {ArrayLike<number>} expected
+ */
+const right = (what, found, expected) => {
+  assert.equal(found.length, expected.length, what)
+  assert.ok(distance(found, expected) <= 2e-5, `${what}: off by ${distance(found, expected)}`)
+}
+
+for (const name of named(/^swin/))
+  for (const file of cases(name))
+    test(`vit/${name}/${file}: a row is where its window lies`, async () => {
+      const { tensors, model, session, result, info } = await runCase(name, file),
+        batch = tensors.pixel_values.shape[0]
+      if (result.logits) right('logits', result.logits, tensors['expect.logits'].data)
+      assert.equal(model.info.stages > 1, true)
+      assert.deepEqual([info.frames, info.places.length], [1, info.layers])
+      let maps = 0
+      for (const [layer, place] of info.places.entries()) {
+        const tokens = place.rows * place.columns,
+          map = tensors[`expect.map.${layer}`],
+          last = batch - 1
+        const kept = tensors[`expect.attention.${layer}`]
+        if (kept)
+          right(`attention.${layer}`, /** @type {any} */ (result.attention)[layer], kept.data)
+        if (!map) continue
+        maps++
+        for (let head = 0; head < place.heads; head++) {
+          const whole = await session.attention({ layer, head, batch: last }),
+            own = map.data.slice(head * tokens ** 2, (head + 1) * tokens ** 2)
+          right(`map.${layer}`, await session.attention({ layer, head }), own)
+          const query = /** @type {[number, number]} */ ([place.rows - 1, 1])
+          assert.deepEqual(
+            await session.attention({ layer, head, query, batch: last }),
+            whole.slice(
+              (tokens - place.columns + 1) * tokens,
+              (tokens - place.columns + 2) * tokens
+            )
+          )
+        }
+        const mean = await session.attention({ layer, head: 'mean', query: 0, batch: last })
+        assert.ok(Math.abs(mean.reduce((sum, weight) => sum + weight) - 1) <= 1e-5)
+      }
+      assert.ok(maps > 0)
+      await assert.rejects(session.attention({ layer: 0, head: 99 }), {
+        status: 'INVALID_ARGUMENT'
+      })
+      await assert.rejects(
+        session.attention({ layer: info.layers - 1, head: 0, query: [info.rows, 0] }),
+        { status: 'INVALID_ARGUMENT', message: /\[row, column\] below/ }
+      )
+      for (const refused of [session.statistics(), session.rollout({ query: 0 })])
+        await assert.rejects(refused, { status: 'UNSUPPORTED', message: /a model of stages/ })
+      model.close()
+    })
+
+test('windows are kept or said not to be', async () => {
+  const { session, model } = await runCase('swin', 'io_small.safetensors', { taps: 'rows' })
+  await assert.rejects(session.attention({ layer: 0, head: 0, query: 0 }), {
+    status: 'INVALID_ARGUMENT',
+    message: /attends by windows; expected taps 'all'/
+  })
+  model.close()
+})
+
+for (const name of named(/^videomae/))
+  for (const file of cases(name))
+    test(`vit/${name}/${file}: a video's frames, rows and columns`, async () => {
+      const { tensors, model, session, result, info } = await runCase(name, file),
+        { frames, rows, columns, tokens, prefixTokens } = info,
+        shape = tensors['expect.attention.0'].shape
+      if (result.logits) right('logits', result.logits, tensors['expect.logits'].data)
+      assert.equal(frames, model.info.frames / model.info.tubelet)
+      assert.equal(tokens, prefixTokens + frames * rows * columns)
+      const time = frames - 1,
+        token = prefixTokens + time * rows * columns + columns - 1,
+        last = shape[0] - 1
+      for (let layer = 0; layer < info.layers; layer++) {
+        const expected = tensors[`expect.attention.${layer}`].data,
+          at = ((last * shape[1] + 1) * tokens + token) * tokens
+        right(
+          `attention.${layer}`,
+          await session.attention({ layer, head: 1, batch: last, query: [time, 0, columns - 1] }),
+          /** @type {any} */ (expected).slice(at, at + tokens)
+        )
+      }
+      const row = await session.rollout({ query: [time, 0, columns - 1], batch: last })
+      assert.ok(Math.abs(row.reduce((sum, weight) => sum + weight) - 1) <= 1e-5)
+      await assert.rejects(session.attention({ layer: 0, head: 0, query: [0, 0] }), {
+        status: 'INVALID_ARGUMENT',
+        message: /\[time, row, column\] below/
+      })
+      for (const refused of [session.statistics(), session.explain({ methods: ['pca'] })])
+        await assert.rejects(refused, { status: 'UNSUPPORTED', message: /a model of videos/ })
+      model.close()
+    })
+
+test('look and statistics are of one image and one grid', async () => {
+  const image = { data: new Uint8Array(4 * 24 * 24), width: 24, height: 24 }
+  for (const name of ['swin', 'videomae'])
+    await assert.rejects(look(image, { model: join(vectors, 'vit', name) }), {
+      status: 'UNSUPPORTED',
+      message: /^look: not of a model of (stages|videos)/
+    })
+  await release()
+})
+
+test('a video is an array of images', async () => {
+  const model = await one.loadModel(join(vectors, 'vit/videomae')),
+    session = model.createSession(),
+    { width, height } = await session.ready,
+    image = (/** @type {number} */ seed) => ({
+      data: Uint8Array.from({ length: 3 * width * height }, (_, i) => (i * 7 + seed * 31) % 251),
+      ...{ width, height }
+    }),
+    frames = Array.from({ length: model.info.frames }, (_, i) => image(i)),
+    logits = async (/** @type {any} */ video) => (await session.run(video)).logits,
+    first = await logits(frames)
+  assert.ok(first && distance(first, /** @type {any} */ (await logits([...frames].reverse()))) > 0)
+  assert.deepEqual(await logits(frames), first)
+  for (const [wrong, message] of /** @type {[any, RegExp][]} */ ([
+    [frames.slice(1), /expected \d+ frames of a video/],
+    [frames[0], /expected \d+ frames of a video/],
+    [[], /found 0, expected/],
+    [[...frames.slice(1), new Float32Array(3)], /found pixel_values as frame/]
+  ]))
+    await assert.rejects(session.run(wrong), { status: 'INVALID_ARGUMENT', message })
+  model.close()
+})
 
 test('names and hints say what weights do not', async () => {
   const folder = join(vectors, 'vit/own_after'),

@@ -13,9 +13,9 @@ const { npyParts, provenanceIn, readArrays, safetensorsParts, zipParts } =
   await loadPage('shared/array_files.js')
 
 /** @type {typeof import('../../pages/explorer/open/saved_maps.js')} */
-const { checkWeights, holdsMaps, rolloutRow, savedMaps } = await loadPage(
-  'explorer/open/saved_maps.js'
-)
+const { checkWeights, holdsMaps, savedMaps } = await loadPage('explorer/open/saved_maps.js'),
+  /** @type {typeof import('../../pages/shared/map_numbers.js')} */
+  { rolloutRow } = await loadPage('shared/map_numbers.js')
 
 /**
  * @param {string} name
@@ -637,13 +637,17 @@ test('numbers of saved maps are those of the runtime', async () => {
       firstLayer: 1,
       layerCount: 3
     })
-    const own = await rolloutRow(/** @type {Float32Array[]} */ (attention), shape, {
-      token: 60,
-      fusion: /** @type {any} */ (fusion),
-      residual: 0.4,
-      first: 1,
-      last: 3
-    })
+    const own = await rolloutRow(
+      shape,
+      (layer) => /** @type {Float32Array[]} */ (attention)[layer],
+      {
+        token: 60,
+        fusion: /** @type {any} */ (fusion),
+        residual: 0.4,
+        first: 1,
+        last: 3
+      }
+    )
     own.forEach((value, i) => near(value, row[i], `${fusion} ${i}`))
   }
   runtime.close()

@@ -44,6 +44,7 @@ export class Explainer {
   see(role: Role, picture: PagePicture): Promise<Seen> {
     const { engine } = this.#page
     if (engine.saved) return Promise.reject(new Error(say('explainer.savedMapsHaveNoModel')))
+    if (engine.parts) return Promise.reject(new Error(say('parts.only')))
     const { opened: model, size } = engine,
       { fit } = engine.result,
       { source } = picture,

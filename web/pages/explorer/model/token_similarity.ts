@@ -29,7 +29,7 @@ export async function positionsOf({
   engine,
   source
 }: Page): Promise<(Float32Array | null)[] | null> {
-  if (engine.saved) return null
+  if (engine.only) return null
   if (!known.has(source))
     known.set(
       source,

@@ -149,6 +149,9 @@ async function overPictures(page: Page, files: File[]) {
 
 /** One picture is shown; of several, the heads' numbers are put together. */
 export async function openPictures(page: Page, files: File[]) {
-  if (files.length > 1) await overPictures(page, files)
+  if ((page.engine.parts?.frames ?? 0) > 1) {
+    const { openVideo } = await import('./open_video.js')
+    await openVideo(page, files)
+  } else if (files.length > 1) await overPictures(page, files)
   else await page.run(await decode(files[0], files[0].name))
 }

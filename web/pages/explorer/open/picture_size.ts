@@ -116,6 +116,7 @@ function judge({ model, shape }: Page['engine'], tables: number, size: Size) {
 export async function showSizes(page: Page) {
   const { engine, store } = page
   if (engine.saved) throw new Error(say('errors.mapsSize'))
+  if (engine.parts) throw new Error(say('parts.only'))
   const { model } = engine,
     { patch, imageSize, runHeight, runWidth } = model,
     own: Size = [runHeight, runWidth],
@@ -163,7 +164,7 @@ export async function applySize(page: Page) {
     { size } = store.get(),
     before = engine.size,
     stop = new AbortController()
-  if (engine.saved || String(size) === String(before)) return
+  if (engine.only || String(size) === String(before)) return
   const refused = size && refusal(engine.model.patch, size)
   if (refused) {
     page.showError(new Error(refused))

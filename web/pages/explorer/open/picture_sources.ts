@@ -59,7 +59,10 @@ const openPictures = (page: Page, files: File[]) =>
     .catch(page.showError)
 
 function take(page: Page, files: File[]) {
-  return files.every(({ type }) => type.startsWith('image/'))
+  const isVideo = (page.engine.parts?.frames ?? 0) > 1
+  return files.every(
+    ({ type }) => type.startsWith('image/') || (isVideo && type.startsWith('video/'))
+  )
     ? openPictures(page, files)
     : openFiles(page, files)
 }

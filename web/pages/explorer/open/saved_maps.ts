@@ -1,17 +1,10 @@
 /* Maps that were saved elsewhere: [L, H, N, N] in one array, or an array [H, N, N] a layer
  * ("attention.3" of `heed run --save`); a lone array may also be [1, L, H, N, N], [H, N, N] or [N, N]. Their numbers are computed by the definitions of heed.h. */
-import { loadExplain } from '../../heed/explain/index.js'
+import { rolloutRow, statisticsOf } from '../../shared/map_numbers.js'
+import { pause } from '../../shared/pause.js'
 import { inOrder } from './token_order.js'
 import { say } from '../../languages/say.js'
 import type { NamedArray, PagePicture, SavedMaps, Shape } from '../../shared/types.js'
-
-/* Work that takes long lets the page go on: a pause where 20 ms have passed since the last. */
-let began = 0
-async function pause() {
-  if (performance.now() - began < 20) return
-  await new Promise((done) => setTimeout(done))
-  began = performance.now()
-}
 
 function withoutBatch(shape: number[]) {
   const batch = shape.length === 5 ? [1, 0].find((axis) => shape[axis] === 1) : undefined
@@ -216,10 +209,11 @@ export function savedMaps(
       ),
       batch: 1
     },
+    size = (tokens as number) ** 2,
     stored = layers.map(({ data }) => data),
     attention =
       order === undefined ? stored : inOrder(stored, tokens as number, String(order), name)
-  let statistics = null
+  let statistics: ReturnType<typeof statisticsOf> | null = null
   const named = /\.safetensors$/.test(name) && !whole && 'attention.0' in arrays,
     logits = other('logits')?.data ?? null
   return {
@@ -229,14 +223,17 @@ export function savedMaps(
     named,
     assumed: !other('grid'),
     logits,
-    statistics: () => (statistics ??= allStatistics(attention, shape as Shape & { patch: number })),
+    statistics: () =>
+      (statistics ??= statisticsOf(shape as SavedMaps['shape'], (layer, head) =>
+        attention[layer].subarray(head * size, (head + 1) * size)
+      )),
     model: {
       family: 'saved maps',
       parameters: 0,
       labels: [],
       patch: (shape as SavedMaps['shape']).patch
     } as any,
-    rollout: (how) => rolloutRow(attention, shape as Shape, how),
+    rollout: (how) => rolloutRow(shape as Shape, (layer) => attention[layer], how),
     result: (picture) => ({
       logits: logits as any,
       values: {},
@@ -294,37 +291,4 @@ export function pictureOfPixels({ shape: [, , height, width], data }: NamedArray
     image.data[i] =
       i % 4 === 3 ? 255 : ((data[(i % 4) * area + (i >> 2)] - low) / (high - low || 1)) * 255
   return { source: image, width, height, name: 'pixel_values' }
-}
-
-async function allStatistics(attention: Float32Array[], shape: SavedMaps['shape']) {
-  const explain = await loadExplain(),
-    layers = [],
-    size = shape.tokens ** 2
-  for (const layer of attention) {
-    const heads = []
-    for (let head = 0; head < shape.heads; head++) {
-      heads.push(
-        explain.statistics(layer.subarray(head * size, (head + 1) * size), shape, shape.patch)
-      )
-      await pause()
-    }
-    layers.push(heads)
-  }
-  return layers
-}
-
-/** One row of the rollout over layers first..last. */
-export async function rolloutRow(
-  attention: Float32Array[],
-  { heads, tokens }: Shape,
-  { token, first, last, ...how }: Parameters<SavedMaps['rollout']>[0]
-): Promise<Float32Array> {
-  const explain = await loadExplain()
-  let row = new Float64Array(tokens)
-  row[token] = 1
-  for (let layer = last; layer >= first; layer--) {
-    row = explain.rolloutBack(row, attention[layer], heads, how)
-    await pause()
-  }
-  return Float32Array.from(row)
 }

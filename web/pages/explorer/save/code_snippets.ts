@@ -14,6 +14,7 @@ import type {
   ScoreStage,
   Shape
 } from '../../shared/types.js'
+import type { ModelParts } from '../../shared/model_parts.js'
 import type { Runner } from '../../shared/model_runner.js'
 import type { State, Store } from '../types.js'
 
@@ -75,6 +76,23 @@ function commandOf(state: State, changes: Changes, shape: Shape, model: string, 
 function commandOfMaps({ name, named }: SavedMaps, state: State, shape: Shape) {
   if (!named) throw new Error(say('save.otherMaps', { name: String(name) }))
   return `heed maps ${quoted(`path/to/${name}`)} ${line(...optionsOf(state, shape), '--json', 'heed.json')}`
+}
+
+/** Of a stage or a video: layers are those of the model, and a query has a time. */
+function commandOfParts(parts: ModelParts, state: State, model: string, picture: string) {
+  const { layer, head, query, reverse } = state,
+    place = parts.frames > 1 && Array.isArray(query) ? parts.placeIn(query) : query
+  return [
+    'heed run',
+    quoted(`path/to/${model}`),
+    picture,
+    line(
+      ...['--layer', parts.layerOf(layer as number), '--head', head],
+      ...['--query', Array.isArray(place) ? place.join(',') : place],
+      ...(reverse ? ['--reverse'] : []),
+      ...['--json', 'heed.json']
+    )
+  ].join(' ')
 }
 
 /** The inputs of the changes, by heed/explain; `whole` is the run of the model as it is. */
@@ -233,10 +251,18 @@ export function code({
     { scene } = state,
     own = scene === null || scene === undefined,
     model = source === demoModel ? '' : element('model-name').textContent
+  const name = own ? quoted(picture.name) : `--scene ${scene}`
+  if (engine.parts)
+    return commandOfParts(
+      engine.parts,
+      state,
+      model,
+      (picture.frames?.length ?? 0) > 1 ? 'path/to/frames/' : name
+    )
   const { changes = unchanged, fit } = engine.result,
     given = { ...unchanged, ...changes }
   const shown = own
     ? `const picture = await createImageBitmap(await (await fetch(${JSON.stringify(picture.name)})).blob())`
     : `const { image: picture } = await runtime.scene(${scene})`
-  return `${commandOf({ ...state, fit }, given, engine.shape, model, own ? quoted(picture.name) : `--scene ${scene}`)}\n\n${scriptOf({ ...state, fit, how: given.how }, given, engine.shape, model, shown)}`
+  return `${commandOf({ ...state, fit }, given, engine.shape, model, name)}\n\n${scriptOf({ ...state, fit, how: given.how }, given, engine.shape, model, shown)}`
 }

@@ -212,27 +212,30 @@ function topClasses(engine: Runner) {
     .slice(0, 5)
 }
 
-/** The numbers of every head, with its row for the query. */
+/** The numbers of every head, with its row for the query; null: no statistics, as of a video. */
 function numbersOfHeads(
   explain: Runner['explain'],
   rows: Float32Array[][],
   scores: Float32Array[][] | null,
   statistics: PageStatistics[][] | null
 ) {
-  return (statistics as PageStatistics[][]).flatMap((layer, l) =>
-    layer.map((s, h) => {
-      const row = rows[l][h]
+  const layers = statistics ? rows.slice(0, statistics.length) : rows
+  return layers.flatMap((layer, l) =>
+    layer.map((row, h) => {
+      const s = statistics?.[l][h]
       return {
         layer: l,
         head: h,
         entropy: explain.entropy(row),
-        entropy_cls: s.entropyCls,
-        entropy_patches: s.entropyPatches,
-        distance: s.distance,
-        distance_renormalised: s.distanceRenormalised,
-        prefix_mass: s.prefixMass,
-        self_mass: s.selfMass,
-        top5_mass: s.top5Mass,
+        ...(s && {
+          entropy_cls: s.entropyCls,
+          entropy_patches: s.entropyPatches,
+          distance: s.distance,
+          distance_renormalised: s.distanceRenormalised,
+          prefix_mass: s.prefixMass,
+          self_mass: s.selfMass,
+          top5_mass: s.top5Mass
+        }),
         row: Array.from(row),
         ...(scores ? { scores: Array.from(scores[l][h]) } : {})
       }

@@ -29,6 +29,7 @@ export async function provenanceOf({
     model: engine.saved ? 'maps from a file' : family,
     layers,
     heads,
+    ...engine.parts?.provenance,
     parameters: parameters ?? null,
     weights_sha256: engine.saved ? null : await hashesOf(source),
     picture: picture.name,

@@ -53,7 +53,7 @@ async function copyCode(page: Page) {
   await navigator.clipboard.writeText((await import('./code_snippets.js')).code(held))
   showStatus(
     say('saveActions.codeCopiedSameNumbers', {
-      saved: page.engine.saved ? '' : say('saveActions.fromJavascript')
+      saved: page.engine.only ? '' : say('saveActions.fromJavascript')
     })
   )
 }

@@ -84,6 +84,7 @@ export const keys: Record<string, [name: keyof State, read: (text: string) => an
   b: ['gains', listOf(/^\d{1,3}\.\d{1,3}\.\d{1,2}$/)],
   m: ['fit', oneOf('model', 'whole')],
   size: ['size', parseSize],
+  stage: ['stage', whole],
   z: ['dropped', (text: string) => readRuns(text, patchesMost)],
   u: ['cuts', pairs],
   more: [

@@ -23,6 +23,7 @@ export const defaults = Object.freeze({
   reverse: false,
   fit: 'model',
   size: null,
+  stage: -1,
   fusion: 'mean',
   first: 0,
   last: -1,

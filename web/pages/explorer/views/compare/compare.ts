@@ -342,7 +342,7 @@ function controls(page: Page, chosen: Chosen, acts: Acts) {
     { simd } = engine.info,
     isThere = (name: string) => name !== 'simd' || simd !== 'simd'
   return html`<div class="even two"><button type="button" name="pin" @click=${acts.pin}>${say('compare.pinRowB')}</button><button type="button" name="back" ?disabled=${!chosen.fits || chosen.other !== 'pinned' || !store.get().pinned} @click=${() => swap(page).catch(showError)}>${say('compare.swapB')}</button></div>
-    <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${Boolean(engine.saved)} @change=${acts.choose('other')}>${Object.entries(
+    <div class="fields"><label>${say('compare.b')} <select name="other" ?disabled=${engine.only} @change=${acts.choose('other')}>${Object.entries(
       others
     ).map(
       ([name, text]) =>
@@ -410,7 +410,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   }
 
   async function draw(latest: () => boolean) {
-    if (page.engine.saved) chosen.other = 'pinned'
+    if (page.engine.only) chosen.other = 'pinned'
     const { other } = chosen,
       b = await findB(page, second, other)
     if (!latest()) return

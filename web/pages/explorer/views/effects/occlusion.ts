@@ -40,6 +40,6 @@ export const view: MakeView = (page, element, { left }) =>
     press: say('occlusion.coverEachSquare'),
     verb: say('occlusion.covering'),
     unable: () =>
-      page.engine.result.logits && !page.engine.saved ? '' : say('ablation.needsModelClassifier'),
+      page.engine.result.logits && !page.engine.only ? '' : say('ablation.needsModelClassifier'),
     lossesOf: cover(page)
   })

@@ -149,7 +149,7 @@ export class Targets {
 
   /** The control. */
   show(logits: ArrayLike<number> | null, redraw: () => void) {
-    if (this.#page.engine.saved) return nothing
+    if (this.#page.engine.only) return nothing
     return logits ? this.#classes(logits) : this.#text(redraw)
   }
 }

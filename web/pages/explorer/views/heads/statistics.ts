@@ -65,6 +65,8 @@ export const view: MakeView = (page, element, { redraw }) => {
   }
 
   function draw() {
+    if ((page.engine.parts?.frames ?? 0) > 1)
+      return render(html`<p class="hint">${say('parts.only')}</p>`, element)
     if (!page.statistics) return
     const state = store.get(),
       { filter } = state

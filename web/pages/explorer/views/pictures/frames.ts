@@ -277,6 +277,7 @@ class Frames {
     const { page, left } = this
     try {
       if (page.engine.saved) throw new Error(say('errors.mapsRunNone'))
+      if (page.engine.parts) throw new Error(say('parts.only'))
       this.#tell(say('frames.starting'))
       await this.#player.start(from)
       if (left.aborted) await this.#player.stop()

@@ -264,7 +264,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     const lines = linesOf(),
       key = JSON.stringify([page.store.get().ran, lines])
     if (key === held) return
-    if (page.engine.saved) throw new Error(say('texts.noTextTower'))
+    if (page.engine.only) throw new Error(say('texts.noTextTower'))
     if (!lines.length) throw new Error(say('texts.typeText'))
     show(say('texts.runningTextTower'), results)
     const found = await tower.compare(lines),

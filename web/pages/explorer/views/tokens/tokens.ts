@@ -59,8 +59,10 @@ function wordsOfPositions(
   token: number
 ) {
   if (!positions)
-    return engine.saved
-      ? say('tokens.savedMapsNoPosition')
+    return engine.only
+      ? engine.parts
+        ? say('parts.only')
+        : say('tokens.savedMapsNoPosition')
       : say('tokens.modelNoPositionEmbeddings')
   return Number.isNaN(positions[token])
     ? say('tokens.noPositionEmbedding', { token: nameOf(engine, token) })
