@@ -159,7 +159,10 @@ test('what cannot be explained is refused', async () => {
         sentence.test(/** @type {Error} */ (error).message)
     )
   await refused({}, /methods/)
-  await refused({ methods: ['pca', 'ledgers'] }, /found "ledgers", expected "pca", "kmeans", "similarity"/)
+  await refused(
+    { methods: ['pca', 'ledgers'] },
+    /found "ledgers", expected "pca", "kmeans", "similarity"/
+  )
   await refused({ methods: ['pca'], layer: 3 }, /layer\.3\.output/)
   await refused({ methods: ['pca'], batch: 1 }, /found image 1/)
   await refused({ methods: ['pca'], source: {} }, /source is not valid/)
