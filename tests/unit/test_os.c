@@ -257,11 +257,37 @@ static void test_model(void **state) {
   assert_true(test_folder_remove(in_folder(MANY)));
 }
 
+/* Folders are made, renamed and removed; which file it is does not change with its name. */
+static void test_folders(void **state) {
+  (void)state;
+  heed_os_info first, again, other;
+  assert_true(heed_os_make_folder(in_folder("made"), 0777));
+  assert_false(heed_os_make_folder(in_folder("made"), 0777));
+  assert_int_equal(errno, EEXIST);
+  assert_true(heed_os_is_there(in_folder("made")));
+  assert_false(heed_os_is_link(in_folder("made")));
+  put(in_folder("made/" MANY), "text");
+  put(in_folder("made/other"), "text");
+  assert_true(heed_os_look(in_folder("made/" MANY), &first));
+  assert_true(heed_os_look(in_folder("made/other"), &other));
+  heed_os_remove_folder(in_folder("made")); /* not empty: it stays */
+  assert_true(heed_os_replace(in_folder("made"), in_folder("renamed")));
+  assert_false(heed_os_is_there(in_folder("made")));
+  assert_true(heed_os_look(in_folder("renamed/" MANY), &again));
+  assert_true(first.volume == again.volume && first.number == again.number);
+  assert_true(first.volume == other.volume && first.number != other.number);
+  heed_os_remove(in_folder("renamed/" MANY));
+  heed_os_remove(in_folder("renamed/other"));
+  heed_os_remove_folder(in_folder("renamed"));
+  assert_true(heed_os_is_absent(in_folder("renamed")));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),      cmocka_unit_test(test_refused),
       cmocka_unit_test(test_long_paths), cmocka_unit_test(test_ranges),
       cmocka_unit_test(test_beneath),    cmocka_unit_test(test_streams),
-      cmocka_unit_test(test_target),     cmocka_unit_test(test_model)};
+      cmocka_unit_test(test_target),     cmocka_unit_test(test_model),
+      cmocka_unit_test(test_folders)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
