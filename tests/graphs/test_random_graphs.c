@@ -110,7 +110,9 @@ static bool is_nan(double number) { return isnan(number); }
 static bool is_minus_inf(double number) { return isinf(number) && number < 0; }
 /* Squares and products of two such numbers are beyond single precision. */
 static bool is_zero(double number) { return number == 0; }
-static bool is_no_integer(double number) { return !(fabs(number) <= 1 << 24); }
+/* What the narrowest integers hold as well as the others. */
+static bool is_no_integer(double number) { return !(number > -1 && number < 128); }
+static bool is_no_wide_integer(double number) { return !(fabs(number) <= 1 << 24); }
 static bool is_large(double number) { return isfinite(number) && fabs(number) > 1e18; }
 
 /* Whether an attribute of the node has the word. */
@@ -145,9 +147,15 @@ static given look(const random_graph *g, const graph_node *node) {
 }
 
 /* Sums that single precision does not hold, and numbers that an integer does not. */
-static bool is_beyond(const graph_node *node, const given *all, const graph_value *first) {
+static bool is_beyond(const random_graph *g, const graph_node *node, const given *all,
+                      const graph_value *first) {
+  bool narrow = false;
+  for (uint32_t i = 0; i < g->value_count; i++)
+    narrow |= g->values[i].node == node - g->nodes && graph_type_size(g->values[i].type) == 1 &&
+              g->values[i].type != 9;
   return (all->large && graph_op_sums(node->op)) ||
-         (is_one_of(node, "Cast") && has_number(first, is_no_integer));
+         (is_one_of(node, "Cast") &&
+          has_number(first, narrow ? is_no_integer : is_no_wide_integer));
 }
 
 static bool gives(const random_graph *g, const graph_node *node, bool (*is)(double)) {
@@ -162,7 +170,7 @@ static bool is_stated(const random_graph *g, const graph_node *node) {
   const graph_value *first = &g->values[node->inputs[0]],
                     *last = &g->values[node->inputs[node->input_count - 1]];
   if (graph_type_size(first->type) == 2 && gives(g, node, is_special)) return true;
-  if (is_beyond(node, &all, first)) return true;
+  if (is_beyond(g, node, &all, first)) return true;
   if (is_one_of(node, "Reciprocal|Div")) return is_computed(last) && has_number(last, is_zero);
   if (is_one_of(node, "Gelu|Swish|Pow")) return all.minus;
   if (is_one_of(node, "LogSoftmax|Attention")) return all.special;
@@ -184,7 +192,7 @@ static bool wraps_far(const random_graph *g, const graph_node *node) {
 static bool is_theirs(const random_graph *g, const graph_node *node) {
   const given all = look(g, node);
   const graph_value *first = &g->values[node->inputs[0]];
-  if (is_beyond(node, &all, first)) return true;
+  if (is_beyond(g, node, &all, first)) return true;
   if (all.nan && is_one_of(node, "ArgMax|ArgMin|ReduceMax|ReduceMin|ReduceLogSumExp|TopK|Hardmax|"
                                  "Sign"))
     return true;

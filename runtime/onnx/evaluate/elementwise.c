@@ -86,7 +86,7 @@ static double curve(int kind, double x) {
     case SINH: return sinh(x);
     case COSH: return cosh(x);
     case ASINH: return asinh(x);
-    case ACOSH: return acosh(x);
+    case ACOSH: return x < 1 ? (double)NAN : acosh(x); /* musl's is -Inf in places */
     case ATANH: return atanh(x);
     case SIGMOID: return 1 / (1 + exp(-x));
     case TANH: return tanh(x);
