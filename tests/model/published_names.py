@@ -3,6 +3,8 @@
   published_names.py all HEED TIMM      every name; TIMM is a folder with timm's sources. Writes the block in docs/models.md and
                                         the sample in tests/vectors/published. Needs torch.
   published_names.py check HEED         the sample, and every model_type; needs Python alone
+  published_names.py types HEED         writes the page's block of model_types: for a new family, whose types move from OTHERS to
+                                        TYPES below
 
 A folder has the config.json that timm writes for its hub, and a .safetensors with the names and shapes of the module's
 state_dict and no data: a sparse file. heed opens it with what the module itself says of layers, heads, widths, tokens, pooling,
@@ -20,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SAMPLE = os.path.join(ROOT, "tests", "vectors", "published", "timm.json")
 PAGE = os.path.join(ROOT, "docs", "models.md")
 VECTORS = os.path.join(ROOT, "tests", "vectors", "vit")
-BEGIN, END = "<!-- tests/model/published_names.py writes what follows -->\n", "<!-- to here -->\n"
+NAMES, KINDS, END = "<!-- published_names.py all writes what follows -->\n", "<!-- published_names.py types writes what follows -->\n", "<!-- to here -->\n"
 MODULES = ["vision_transformer", "vision_transformer_hybrid", "eva", "beit", "deit", "swin_transformer", "swin_transformer_v2"]
 
 # The types of transformers 4.57's image_processing_auto.py, and those of towers and of models with images that are not in it.
@@ -290,7 +292,7 @@ def reason(sentence):
     return at[1] if at else re.sub(r"^[^:]*: ", "", sentence).split(" is not supported")[0]
 
 
-def table(version, rows, opened, refused):
+def names_table(version, rows):
     by_family, by_reason = {}, {}
     for name, _, _, _, found in rows:
         if "refused" in found:
@@ -304,23 +306,25 @@ def table(version, rows, opened, refused):
     lines += ["| `%s` | %d | %d |" % (family, len(names), len(set(names))) for family, names in sorted(by_family.items())]
     lines += ["", "| refused, for | architectures of timm |", "|---|---|"]
     lines += ["| %s | %s |" % (why, ", ".join("`%s`" % name for name in sorted(names))) for why, names in sorted(by_reason.items())]
-    lines += ["", "Of transformers' types of models with images, %d open as folders of `tests/vectors/vit`. %d are refused, each by a sentence with a way out: these were tried by their name alone." % (len(opened), len(refused)), "",
-              "| | `model_type` |", "|---|---|",
-              "| opens | %s |" % ", ".join("`%s`" % name for name in sorted(opened)),
-              "| refused | %s |" % ", ".join("`%s`" % name for name in sorted(refused))]
     return "\n".join(lines) + "\n"
 
 
-def write_page(text):
+def types_table(opened, refused):
+    counts = ("Of transformers' types of models with images, %d open as folders of `tests/vectors/vit`. %d are refused, each by a sentence with a way out: "
+              "these were tried by their name alone." % (len(opened), len(refused)))
+    rows = ["| %s | %s |" % (what, ", ".join("`%s`" % name for name in sorted(names))) for what, names in (("opens", opened), ("refused", refused))]
+    return "\n".join([counts, "", "| | `model_type` |", "|---|---|"] + rows) + "\n"
+
+
+def write_page(begin, text):
     with open(PAGE) as file:
-        before, rest = file.read().split(BEGIN)
-    after = rest.split(END)[1]
+        before, rest = file.read().split(begin)
     with open(PAGE, "w") as file:
-        file.write(before + BEGIN + text + END + after)
+        file.write(before + begin + text + END + rest.split(END, 1)[1])
 
 
 def run_all(heed, sources):
-    rows, wrong, version = [], [], ""
+    rows, wrong = [], []
     with tempfile.TemporaryDirectory() as folder:
         for name, config, shapes, facts in timm_models(sources):
             write_folder(folder, config, shapes)
@@ -335,7 +339,8 @@ def run_all(heed, sources):
         print(line)
     import timm
 
-    write_page(table(timm.__version__, rows, opened, refused))
+    write_page(NAMES, names_table(timm.__version__, rows))
+    write_page(KINDS, types_table(opened, refused))
     os.makedirs(os.path.dirname(SAMPLE), exist_ok=True)
     entries = [json.dumps({"name": name, "expected": expected, "config": config, "tensors": pack(shapes)}, separators=(",", ":"))
                for name, config, shapes, expected in choose(rows)]
@@ -356,15 +361,20 @@ def check(heed):
             wrong += ["%s: %s" % (entry["name"], line) for line in differences(inspect(heed, folder), entry["expected"])]
         opened, refused, others = try_types(heed, folder)
     with open(PAGE) as file:
-        page = file.read().split(BEGIN)[1].split(END)[0]
-    for what, names in (("opens", opened), ("refused", refused)):
-        row = "| %s | %s |\n" % (what, ", ".join("`%s`" % name for name in sorted(names)))
-        if row not in page:
-            others.append("docs/models.md has another row of types: %s" % what)
+        if KINDS + types_table(opened, refused) + END not in file.read():
+            others.append("docs/models.md: its block of model_types is not that of published_names.py types")
     for line in wrong + others:
         print(line)
     print("%d names of timm, %d types of transformers, %d wrong" % (len(sample), len(opened) + len(refused), len(wrong + others)))
     return bool(wrong + others) or len(sample) < 30
+
+
+def write_types(heed):
+    with tempfile.TemporaryDirectory() as folder:
+        opened, refused, wrong = try_types(heed, folder)
+    write_page(KINDS, types_table(opened, refused))
+    print("\n".join(wrong))
+    return bool(wrong)
 
 
 if __name__ == "__main__":
@@ -372,4 +382,6 @@ if __name__ == "__main__":
         sys.exit(run_all(sys.argv[2], sys.argv[3]))
     if len(sys.argv) == 3 and sys.argv[1] == "check":
         sys.exit(check(sys.argv[2]))
+    if len(sys.argv) == 3 and sys.argv[1] == "types":
+        sys.exit(write_types(sys.argv[2]))
     sys.exit(__doc__)
