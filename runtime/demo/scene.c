@@ -17,13 +17,6 @@ const char *const heed_scene_shape_names[HEED_SCENE_SHAPES] = {
 const char *const heed_scene_colour_names[HEED_SCENE_COLOURS] = {
     "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"};
 
-uint32_t heed_scene_random(uint64_t *state) {
-  uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return (uint32_t)((z ^ (z >> 31)) >> 32);
-}
-
 /* 0..bound-1; the bias of a 32-bit multiply is below 1e-6 for the bounds used here. */
 static uint32_t below(uint64_t *state, uint32_t bound) {
   return (uint32_t)(((uint64_t)heed_scene_random(state) * bound) >> 32);

@@ -103,6 +103,11 @@ static point direction(uint32_t angle) {
 
 /* ------------------------------------------------------------------- distances, a row at a time */
 
+/* No drawing tells distances apart that are larger than 3 pixels, outside or inside: an edge counts
+ * for pixels within FAR of it alone. NEAR is less, so that rounding does not matter. */
+#define FAR 3.1f
+#define NEAR 3.05f
+
 /* Corners in pixels from the object's centre, y down. Loops run along the row so that compilers can
  * vectorise them. */
 static void polygon_row(const outline *shape, const point *corner, float first_x, float y,
@@ -110,14 +115,18 @@ static void polygon_row(const outline *shape, const point *corner, float first_x
   float square_distance[TILE];
   int32_t inside[TILE];
   for (uint32_t i = 0; i < width; i++) {
-    square_distance[i] = 1e12f;
+    square_distance[i] = NEAR * NEAR;
     inside[i] = 0;
   }
   for (uint32_t e = 0; e < shape->count; e++) {
     const point a = corner[e], b = corner[(e + 1) % shape->count];
     const float ex = b.x - a.x, ey = b.y - a.y, scale = 1.0f / (ex * ex + ey * ey), wy = y - a.y;
     const bool rises = y >= a.y && y < b.y, falls = y < a.y && y >= b.y;
-    for (uint32_t i = 0; i < width; i++) {
+    if (y < minimum(a.y, b.y) - FAR || y > maximum(a.y, b.y) + FAR) continue;
+    const int32_t end = (int32_t)width,
+                  left = clamp((int32_t)(minimum(a.x, b.x) - FAR - first_x), 0, end),
+                  right = clamp((int32_t)(maximum(a.x, b.x) + FAR - first_x) + 1, 0, end);
+    for (uint32_t i = (uint32_t)left; i < (uint32_t)right; i++) {
       const float wx = first_x + (float)(int32_t)i - a.x, along = (wx * ex + wy * ey) * scale;
       const float t = along < 0.0f ? 0.0f : along > 1.0f ? 1.0f : along;
       const float dx = wx - ex * t, dy = wy - ey * t, d = dx * dx + dy * dy;
@@ -307,6 +316,8 @@ static void smooth_noise(const int32_t *knots, int32_t y, int32_t row[HEED_SCENE
 static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, uint8_t *rgb) {
   const int32_t clutter = clamp((int32_t)scene->clutter, 0, 100);
   int32_t from[3], to[3], knots[LATTICE * LATTICE], rough[HEED_SCENE_SIDE];
+  int16_t mix[HEED_SCENE_SIDE], add[HEED_SCENE_SIDE]; /* mix: of 256 */
+  uint8_t plane[3][HEED_SCENE_SIDE];                  /* a row that compilers can vectorise */
   muted(state, dark, from);
   muted(state, dark, to);
   const point along = direction(below(state, HEED_SCENE_TURN)),
@@ -323,17 +334,26 @@ static void draw_backdrop(const heed_scene *scene, uint64_t *state, bool dark, u
     knots[i] = (int32_t)below(state, (uint32_t)(2 * amplitude + 1)) - amplitude;
   for (int32_t y = 0; y < SIDE; y++) {
     smooth_noise(knots, y, rough);
-    for (int32_t x = 0; x < SIDE; x++) {
-      /* of 256 */
-      const int32_t mix = clamp(128 + (((2 * x - SIDE) * ax + (2 * y - SIDE) * ay) >> 9), 0, 256);
-      const uint32_t across_x = (uint32_t)(sx * x + sy * y) * frequency,
-                     across_y = (uint32_t)(sx * y - sy * x) * frequency;
+    uint32_t across_x = (uint32_t)(sy * y) * frequency, across_y = (uint32_t)(sx * y) * frequency;
+    int32_t far_along = (2 * y - SIDE) * ay - SIDE * ax;
+    for (uint32_t x = 0; x < HEED_SCENE_SIDE; x++) {
       const uint32_t flip = (across_x ^ (kind == 2 ? across_y : 0)) >> 31;
-      const int32_t add = rough[x] + (flip ? strength : -strength);
-      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++)
-        pixel[k] = level(from[k] + (((to[k] - from[k]) * mix) >> 8) + add);
+      mix[x] = (int16_t)clamp(128 + (far_along >> 9), 0, 256);
+      add[x] = (int16_t)(rough[x] + (flip ? strength : -strength));
+      far_along += 2 * ax;
+      across_x += (uint32_t)sx * frequency;
+      across_y -= (uint32_t)sy * frequency;
     }
+    for (uint32_t k = 0; k < 3; k++) {
+      const int16_t base = (int16_t)from[k], step = (int16_t)(to[k] - from[k]); /* below 128 */
+      for (uint32_t x = 0; x < HEED_SCENE_SIDE; x++) {
+        const int16_t mixed = (int16_t)(step * mix[x]);
+        plane[k][x] = level((int16_t)(base + (mixed >> 8) + add[x]));
+      }
+    }
+    uint8_t *pixel = rgb + (size_t)y * HEED_SCENE_SIDE * 3;
+    for (uint32_t x = 0; x < HEED_SCENE_SIDE; x++, pixel += 3)
+      for (uint32_t k = 0; k < 3; k++) pixel[k] = plane[k][x];
   }
 }
 
@@ -359,13 +379,24 @@ static void draw_speck(uint64_t *state, bool dark, uint8_t *rgb) {
     }
 }
 
+#define NOISE_BLOCK 448 /* bytes, of which a scene has a multiple */
+
 static void add_noise(const heed_scene *scene, uint64_t *state, uint8_t *rgb) {
   const int32_t noise = clamp((int32_t)scene->noise, 0, 32);
   if (noise == 0) return;
-  for (size_t i = 0; i < HEED_SCENE_BYTES; i += 2) {
-    const uint32_t bits = heed_scene_random(state);
-    rgb[i] = level(rgb[i] + (((int32_t)(bits & 0xffffu) * (2 * noise + 1)) >> 16) - noise);
-    rgb[i + 1] = level(rgb[i + 1] + (((int32_t)(bits >> 16) * (2 * noise + 1)) >> 16) - noise);
+  const uint16_t range = (uint16_t)(2 * noise + 1);
+  uint16_t bits[NOISE_BLOCK];
+  for (size_t begin = 0; begin < HEED_SCENE_BYTES; begin += NOISE_BLOCK) {
+    for (size_t i = 0; i < NOISE_BLOCK; i += 2) {
+      const uint32_t both = heed_scene_random(state);
+      bits[i] = (uint16_t)both;
+      bits[i + 1] = (uint16_t)(both >> 16);
+    }
+    for (size_t i = 0; i < NOISE_BLOCK; i++) {
+      const int16_t add = (int16_t)((uint32_t)bits[i] * range >> 16);
+      const int16_t sum = (int16_t)(rgb[begin + i] + add - noise);
+      rgb[begin + i] = (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+    }
   }
 }
 

@@ -69,6 +69,11 @@ bool heed_scene_twins(const heed_scene *scene, uint32_t twins[2]);
 void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner);
 
 /* splitmix64: the one source of chance here. */
-uint32_t heed_scene_random(uint64_t *state);
+static inline uint32_t heed_scene_random(uint64_t *state) {
+  uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (uint32_t)((z ^ (z >> 31)) >> 32);
+}
 
 #endif
