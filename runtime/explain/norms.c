@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "base/sort.h"
 #include "base/status.h"
 #include "heed/explain.h"
 
@@ -22,16 +21,23 @@ void heed_patches_norms(const float *states, uint32_t count, uint32_t channels, 
   }
 }
 
-static bool is_smaller(const void *user, uint32_t a, uint32_t b) {
-  const double *values = user;
-  return values[a] < values[b] || (values[a] == values[b] && a < b);
+/* Shell's sort with Knuth's steps: short, and never quadratic. */
+static void sort(double *values, size_t count) {
+  size_t gap = 1;
+  while (gap < count / 3) gap = 3 * gap + 1;
+  for (; gap; gap /= 3)
+    for (size_t i = gap; i < count; i++) {
+      const double value = values[i];
+      size_t at = i;
+      for (; at >= gap && values[at - gap] > value; at -= gap) values[at] = values[at - gap];
+      values[at] = value;
+    }
 }
 
-/* order[count] is scratch. Of an even number the mean of the two in the middle. */
-static double median(const double *values, uint32_t *order, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) order[i] = i;
-  heed_sort(order, count, is_smaller, values);
-  return (values[order[(count - 1) / 2]] + values[order[count / 2]]) / 2.0;
+/* Sorts them. Of an even number the mean of the two in the middle. */
+static double median(double *values, uint32_t count) {
+  sort(values, count);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2.0;
 }
 
 heed_status heed_patches_outliers(heed_context *context, const float *norms, uint32_t count,
@@ -41,18 +47,14 @@ heed_status heed_patches_outliers(heed_context *context, const float *norms, uin
     return HEED_OK;
   }
   double *values = heed_alloc_raw(context, count, sizeof *values);
-  uint32_t *order = heed_alloc_raw(context, count, sizeof *order);
-  const bool made = values && order;
-  if (made) {
-    uint32_t known = 0;
-    for (uint32_t i = 0; i < count; i++)
-      if (!isnan(norms[i])) values[known++] = (double)norms[i];
-    const double middle = known ? median(values, order, known) : (double)NAN;
-    for (uint32_t i = 0; i < known; i++) values[i] = fabs(values[i] - middle);
-    *bound = known ? (float)(middle + allowed * median(values, order, known)) : NAN;
-    for (uint32_t i = 0; i < count; i++) outlier[i] = norms[i] > *bound;
-  }
+  if (!values) return heed_fail_memory(error, "outliers", count * sizeof *values);
+  uint32_t known = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (!isnan(norms[i])) values[known++] = (double)norms[i];
+  const double middle = known ? median(values, known) : (double)NAN;
+  for (uint32_t i = 0; i < known; i++) values[i] = fabs(values[i] - middle);
+  *bound = known ? (float)(middle + allowed * median(values, known)) : NAN;
+  for (uint32_t i = 0; i < count; i++) outlier[i] = norms[i] > *bound;
   heed_free(context, values);
-  heed_free(context, order);
-  return made ? HEED_OK : heed_fail_memory(error, "outliers", count * sizeof *values);
+  return HEED_OK;
 }
