@@ -1,6 +1,7 @@
 /* What all backends share. */
 #include "backend/backend.h"
 
+#include "base/desc.h"
 #include "base/status.h"
 #include "base/system.h"
 
@@ -40,6 +41,18 @@ void heed_backend_destroy(heed_backend *backend) {
 
 const char *heed_backend_name(const heed_backend *backend) { return backend->vtable->name; }
 const char *heed_backend_device(const heed_backend *backend) { return backend->device; }
+uint32_t heed_backend_threads(const heed_backend *backend) { return backend->threads; }
+
+static heed_status refuse_passing(const heed_backend *backend, const heed_plan_desc *desc,
+                                  heed_error *error) {
+  heed_plan_desc full = HEED_PLAN_DESC_INIT;
+  HEED_TRY(heed_desc_read(&full, sizeof full, desc, "plan", error));
+  return full.passing_taps ? heed_fail(error, HEED_UNSUPPORTED,
+                                       "plan: the %s backend runs all stages at once (found taps "
+                                       "that pass, expected taps that stay)",
+                                       backend->vtable->name)
+                           : HEED_OK;
+}
 
 heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const heed_plan_desc *desc,
                              heed_plan **plan, heed_error *error) {
@@ -47,6 +60,7 @@ heed_status heed_plan_create(heed_graph *graph, heed_backend *backend, const hee
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "plan: NULL argument (expected graph, backend and plan)");
   *plan = NULL;
+  if (desc && !backend->vtable->run_part) HEED_TRY(refuse_passing(backend, desc, error));
   HEED_TRY(heed_backend_lock(backend, "plan", error)); /* which may check the device first */
   const heed_status status =
       heed_plan_make(graph, backend, &backend->vtable->plan, desc, plan, error);

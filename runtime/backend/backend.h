@@ -69,6 +69,7 @@ struct heed_backend {
   char device[160];       /* what heed_backend_device says */
   atomic_uintptr_t owner; /* the thread that is in a call; 0: none */
   uint32_t depth;         /* of its calls, one in another */
+  uint32_t threads;       /* what heed_backend_threads says */
   uint64_t process;       /* that has its threads or device; 0: a child may go on with it */
 };
 

@@ -144,7 +144,9 @@ heed_status heed_session_run_part(heed_session *session, uint32_t *step, heed_er
     return heed_fail(error, HEED_UNSUPPORTED, "run: the %s backend runs all steps at once",
                      backend_of(session)->name);
   session->standing = 0;
-  return run_part(session, step, session->plan->step_count, error);
+  HEED_TRY(run_part(session, step, session->plan->step_count, error));
+  if (session->plan->passing_taps) session->standing = *step;
+  return HEED_OK;
 }
 
 heed_status heed_session_profile(heed_session *session, const heed_clock *clock,

@@ -110,6 +110,7 @@ heed_status heed_cpu_backend_create(heed_context *context, const heed_cpu_desc *
     return status;
   }
   const uint32_t threads = heed_thread_pool_count(made->pool);
+  made->base.threads = threads;
   if (threads > 1) heed_backend_bind(&made->base);
   const char *limit = heed_thread_pool_limit(made->pool);
   snprintf(made->base.device, sizeof made->base.device, "%s, %u thread%s%s%s", level->label,

@@ -14,9 +14,9 @@ struct heed_map_scan {
   size_t prefix, rows, columns;
   double patch;
   double *distances, *sums; /* [columns][2 rows - 1][columns]: from a query; of weights */
+  double *before;           /* [prefix]: of weights */
+  float *row;
 };
-
-static size_t line_of(const heed_map_scan *scan) { return (2 * scan->rows - 1) * scan->columns; }
 
 static void fill_distances(heed_map_scan *scan) {
   double *to = scan->distances;
@@ -27,6 +27,16 @@ static void fill_distances(heed_map_scan *scan) {
                      across = (double)c - (double)column;
         *to++ = sqrt(down * down + across * across);
       }
+}
+
+static bool make_tables(heed_map_scan *made, size_t count) {
+  heed_context *context = made->context;
+  const size_t tokens = made->prefix + made->rows * made->columns;
+  made->distances = heed_alloc(context, count + SCAN_SPARE, sizeof(double));
+  made->sums = heed_alloc(context, count + SCAN_SPARE, sizeof(double));
+  made->before = heed_alloc(context, made->prefix + 1, sizeof(double));
+  made->row = heed_alloc(context, tokens + SCAN_SPARE, sizeof(float));
+  return made->distances && made->sums && made->before && made->row;
 }
 
 heed_status heed_map_scan_create(heed_context *context, uint32_t prefix, uint32_t rows,
@@ -43,10 +53,8 @@ heed_status heed_map_scan_create(heed_context *context, uint32_t prefix, uint32_
     return heed_fail_memory(error, "scan", SIZE_MAX);
   heed_map_scan *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "scan", sizeof *made);
-  *made = (heed_map_scan){context, prefix, rows, columns, patch, NULL, NULL};
-  made->distances = heed_alloc_raw(context, count, sizeof(double));
-  made->sums = heed_alloc(context, count, sizeof(double));
-  if (!made->distances || !made->sums) {
+  *made = (heed_map_scan){context, prefix, rows, columns, patch, NULL, NULL, NULL, NULL};
+  if (!make_tables(made, count)) {
     heed_map_scan_destroy(made);
     return heed_fail_memory(error, "scan", count * 2 * sizeof(double));
   }
@@ -59,6 +67,8 @@ void heed_map_scan_destroy(heed_map_scan *scan) {
   if (!scan) return;
   heed_free(scan->context, scan->distances);
   heed_free(scan->context, scan->sums);
+  heed_free(scan->context, scan->before);
+  heed_free(scan->context, scan->row);
   heed_free(scan->context, scan);
 }
 
@@ -78,29 +88,29 @@ static void take_offsets(heed_map_scan *scan, double *offsets) {
 }
 
 void heed_map_scan_head(heed_map_scan *scan, const float *attention,
-                        heed_map_statistics *statistics, double *offsets) {
-  const size_t patches = scan->rows * scan->columns, tokens = scan->prefix + patches;
-  heed_map_statistics of = {.entropy_cls =
-                                scan->prefix ? heed_map_entropy(attention, (uint32_t)tokens) : 0.0};
-  for (size_t q = 0; q < patches; q++) {
-    const float *row = attention + (scan->prefix + q) * tokens;
-    const size_t seen =
-        q % scan->columns * line_of(scan) + (scan->rows - 1 - q / scan->columns) * scan->columns;
-    scan_row found;
-    heed_scan_row(row, scan->prefix, patches, scan->distances + seen, scan->sums + seen, &found);
-    of.entropy_patches += found.entropy;
-    of.distance += found.moment;
-    if (found.mass != 0.0) of.distance_renormalised += found.moment / found.mass;
-    of.self_mass += (double)row[scan->prefix + q];
-    of.top5_mass += found.top;
-    for (size_t k = 0; k < scan->prefix; k++) of.prefix_mass += (double)row[k];
-  }
+                        heed_map_statistics *statistics, double *offsets, double *prefix,
+                        double *squares) {
+  const size_t tokens = scan->prefix + scan->rows * scan->columns;
+  const double patches = (double)scan->rows * (double)scan->columns;
+  const scan_grid grid = {scan->prefix,    scan->rows, scan->columns, scan->row,
+                          scan->distances, scan->sums, scan->before};
+  scan_sums sums;
+  double before = 0.0;
+  heed_scan_rows(&grid, attention, &sums);
   take_offsets(scan, offsets);
-  of.entropy_patches /= (double)patches;
-  of.distance *= scan->patch / (double)patches;
-  of.distance_renormalised *= scan->patch / (double)patches;
-  of.self_mass /= (double)patches;
-  of.top5_mass /= (double)patches;
-  of.prefix_mass /= (double)patches;
-  *statistics = of;
+  for (size_t k = 0; k < scan->prefix; k++) {
+    const double mean = scan->before[k] / patches;
+    if (prefix) prefix[k] = mean;
+    before += mean;
+    scan->before[k] = 0.0;
+  }
+  if (squares) *squares = sums.squares / patches;
+  *statistics = (heed_map_statistics){
+      .entropy_cls = scan->prefix ? heed_map_entropy(attention, (uint32_t)tokens) : 0.0,
+      .entropy_patches = sums.entropy / patches,
+      .distance = sums.moment * scan->patch / patches,
+      .distance_renormalised = sums.share * scan->patch / patches,
+      .prefix_mass = before,
+      .self_mass = sums.own / patches,
+      .top5_mass = sums.top / patches};
 }

@@ -75,6 +75,19 @@ static void choose_nodes(heed_plan *plan) {
   plan->step_count = found;
 }
 
+/* The last step of the stage that `step` is in. */
+static uint32_t stage_end(const heed_plan *plan, uint32_t step) {
+  const uint32_t stage = heed_plan_node(plan, step)->stage;
+  while (step + 1 < plan->step_count && heed_plan_node(plan, step + 1)->stage == stage) step++;
+  return step;
+}
+
+static void let_pass(const heed_plan *plan, heed_placement *place) {
+  const uint32_t end = stage_end(plan, place->first);
+  place->kept = false;
+  if (end > place->last) place->last = end;
+}
+
 static void set_lifetimes(heed_plan *plan) {
   const heed_graph *graph = plan->graph;
   for (uint32_t step = 0; step < plan->step_count; step++) {
@@ -91,6 +104,8 @@ static void set_lifetimes(heed_plan *plan) {
     if (record->kind == HEED_VALUE_INPUT) {
       place->kept = place->live;
       place->first = 0;
+    } else if (plan->passing_taps && place->tapped) {
+      let_pass(plan, place);
     }
     if (place->kept) place->last = plan->step_count;
     place->bytes = record->kind == HEED_VALUE_CONSTANT || record->kind == HEED_VALUE_VIEW
@@ -158,6 +173,7 @@ heed_status heed_plan_make(heed_graph *graph, heed_backend *backend,
   made->support = support;
   made->value_count = (uint32_t)graph->value_count;
   made->attention = desc->attention;
+  made->passing_taps = desc->passing_taps;
   const heed_status status = make(made, desc, error);
   if (status != HEED_OK) {
     heed_plan_destroy(made);

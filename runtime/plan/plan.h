@@ -63,6 +63,7 @@ struct heed_plan {
   uint32_t bank_count;
   uint64_t bank_end[HEED_MOST_BANKS]; /* byte offsets in the arena */
   heed_attention_mode attention;      /* asked for */
+  bool passing_taps;
   heed_memory memory;
 };
 

@@ -313,6 +313,63 @@ static void test_rows_of_biased_and_pooling_attentions(void **state) {
   check_rows("timm_map", "pool");
 }
 
+/* Maps and states that are there between stages alone, beside those that stay to the end. */
+static void test_taps_that_pass(void **state) {
+  (void)state;
+  enum { TAPS = 6 }; /* of three layers */
+  vit_files files;
+  vit v;
+  heed_error error;
+  heed_value taps[TAPS];
+  float *kept[TAPS];
+  uint64_t count[TAPS];
+  heed_memory stay, pass;
+  char name[48];
+  const void *data;
+  load_files(&files, "small_224");
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, NULL, NULL, &error));
+  for (uint32_t i = 0; i < TAPS; i++) {
+    snprintf(name, sizeof name, i % 2 ? "layer.%u.output" : "layer.%u.attention.weights", i / 2);
+    taps[i] = heed_graph_find(v.graph, name);
+    assert_true(taps[i].id);
+  }
+  const heed_safetensors_tensor *pixels = heed_safetensors_find(v.io, "pixel_values");
+  heed_plan_desc desc = {.struct_size = sizeof desc, .taps = taps, .tap_count = TAPS};
+  for (int passing = 0; passing < 2; passing++) {
+    heed_session_destroy(v.session);
+    heed_plan_destroy(v.plan);
+    desc.passing_taps = passing;
+    assert_ok(heed_plan_create(v.graph, v.backend, &desc, &v.plan, &error));
+    heed_plan_memory(v.plan, passing ? &pass : &stay);
+    assert_ok(heed_session_create(v.plan, NULL, &v.session, &error));
+    assert_ok(heed_session_write(v.session, heed_graph_find(v.graph, "pixel_values"),
+                                 files.io + pixels->offset, (size_t)pixels->bytes, &error));
+    if (passing) break;
+    assert_ok(heed_session_run(v.session, NULL, &error));
+    for (uint32_t i = 0; i < TAPS; i++) {
+      snprintf(name, sizeof name, i % 2 ? "layer.%u.output" : "layer.%u.attention.weights", i / 2);
+      kept[i] = read_value(&v, name, &count[i]);
+    }
+  }
+  assert_true(pass.arena + 2 * count[0] * sizeof(float) <= stay.arena);
+  uint32_t seen = 0;
+  for (uint32_t step = 0; step < heed_plan_step_count(v.plan);) {
+    assert_ok(heed_session_run_part(v.session, &step, &error));
+    while (seen < TAPS && heed_session_view(v.session, taps[seen], &data, &error) == HEED_OK) {
+      assert_memory_equal(data, kept[seen], (size_t)count[seen] * sizeof(float));
+      free(kept[seen++]);
+    }
+  }
+  assert_int_equal(seen, TAPS);
+  assert_fails(heed_session_view(v.session, taps[0], &data, &error), HEED_INVALID_ARGUMENT,
+               "not retained");
+  assert_ok(heed_session_run(v.session, NULL, &error));
+  assert_fails(heed_session_view(v.session, taps[0], &data, &error), HEED_INVALID_ARGUMENT,
+               "not retained");
+  close_vit(&v);
+  free_files(&files);
+}
+
 static void test_chosen_rows_equal_the_map(void **state) {
   (void)state;
   vit_files files;
@@ -345,6 +402,7 @@ int main(void) {
 #include "vit_vectors.h"
 #undef VIT_VECTOR
       cmocka_unit_test(test_stages),
+      cmocka_unit_test(test_taps_that_pass),
       cmocka_unit_test(test_window_rows),
       cmocka_unit_test(test_stages_refuse),
       cmocka_unit_test(test_smallest_pictures),

@@ -444,6 +444,24 @@ static void test_statistics(void **state) {
   }
 }
 
+/* Of patch queries: their weights on each token before them, and the squares of those on patches.
+ */
+static void check_places(const float *attention, size_t prefix, size_t patches,
+                         const double *before, double squares) {
+  const size_t n = prefix + patches;
+  double square = 0.0;
+  for (size_t k = 0; k < n; k++) {
+    double sum = 0.0;
+    for (size_t q = prefix; q < n; q++) {
+      const double weight = (double)attention[q * n + k];
+      sum += weight;
+      if (k >= prefix) square += weight * weight;
+    }
+    if (k < prefix) assert_near(before[k], sum / (double)patches, 1e-14, "on a prefix token");
+  }
+  assert_near(squares, square / (double)patches, 1e-13, "squares");
+}
+
 /* One pass over a row against the numbers one by one; rows with zeros, a spike and denormals. The
  * second head finds nothing of the first in the scan. */
 static void test_scan(void **state) {
@@ -462,7 +480,9 @@ static void test_scan(void **state) {
       heed_map_statistics found, expected;
       for (uint32_t i = 0; i < n; i++) attention[(size_t)(n - 1) * n + i] = i ? 0.0f : 1.0f;
       for (uint32_t i = 1; i < n; i += 2) attention[(size_t)prefix * n + i] = 1e-39f;
-      heed_map_scan_head(scan, attention, &found, offsets);
+      double before[5], squares;
+      heed_map_scan_head(scan, attention, &found, offsets, before, &squares);
+      check_places(attention, prefix, rows * columns, before, squares);
       heed_map_get_statistics(attention, prefix, rows, columns, 16.0, &expected);
       assert_near(found.entropy_cls, expected.entropy_cls, 0.0, "entropy of CLS");
       assert_near(found.entropy_patches, expected.entropy_patches, 3e-8, "entropy of patches");
@@ -485,7 +505,7 @@ static void test_scan(void **state) {
                       sum / (rows * columns), 1e-14, "offsets");
         }
       attention[(size_t)prefix * n] = NAN;
-      heed_map_scan_head(scan, attention, &found, NULL);
+      heed_map_scan_head(scan, attention, &found, NULL, NULL, NULL);
       assert_true(isnan(found.entropy_patches));
       free(attention);
     }
@@ -507,7 +527,7 @@ static void test_scan_logarithm(void **state) {
   assert_ok(heed_map_scan_create(context, 0, 1, 1, 1.0, &scan, &error));
   for (uint32_t i = 0; i < 200000; i++) {
     const float weight = (float)exp(-87.0 * i / 200000.0);
-    heed_map_scan_head(scan, &weight, &found, NULL);
+    heed_map_scan_head(scan, &weight, &found, NULL, NULL, NULL);
     worst = fmax(worst, fabs(found.entropy_patches / -(double)weight - log((double)weight)));
   }
   assert_true(worst <= 3e-8);

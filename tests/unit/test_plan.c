@@ -135,6 +135,21 @@ static void test_a_plan_says_how_attention_runs(void **state) {
                "unknown attention mode (found 7");
 }
 
+static void test_taps_pass_where_stages_end(void **state) {
+  fixture *f = *state;
+  heed_plan *plan;
+  heed_error error;
+  const heed_shape shape = HEED_SHAPE(4);
+  heed_graph_output(f->graph, activate(f, heed_define_input(f->graph, "x", HEED_F32, &shape)));
+  heed_plan_desc how = HEED_PLAN_DESC_INIT;
+  how.passing_taps = true;
+  assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_UNSUPPORTED,
+               "the dummy backend runs all stages at once");
+  how.struct_size = 1;
+  assert_fails(heed_plan_create(f->graph, &f->backend, &how, &plan, &error), HEED_INVALID_ARGUMENT,
+               "struct_size");
+}
+
 static void test_a_chain_needs_its_input_and_two_places(void **state) {
   fixture *f = *state;
   const heed_shape shape = HEED_SHAPE(1024);
@@ -316,6 +331,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_attention_weights_cost_nothing_unless_wanted, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(test_a_plan_says_how_attention_runs, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_taps_pass_where_stages_end, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_chain_needs_its_input_and_two_places, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_to_compute_is_said, setup, teardown),
       cmocka_unit_test(test_random_graphs_never_overlap),

@@ -225,14 +225,17 @@ static const heed_value plan_tap[] = {{X}};
 static const heed_plan_desc plan_desc = {.struct_size = sizeof plan_desc,
                                          .taps = plan_tap,
                                          .tap_count = 1,
-                                         .attention = HEED_ATTENTION_MODE_STREAMED};
+                                         .attention = HEED_ATTENTION_MODE_STREAMED,
+                                         .passing_taps = true};
 static outcome call_plan(const void *desc) {
   small s = make_small();
   heed_plan *plan;
   const heed_status status = heed_plan_create(s.graph, backend, desc, &plan, &error);
   heed_memory memory = {0};
   if (plan) heed_plan_memory(plan, &memory);
-  const outcome out = ended(status, memory.arena + (plan ? (uint64_t)plan->attention << 32 : 0));
+  const uint64_t how =
+      plan ? (uint64_t)plan->attention << 32 | (uint64_t)plan->passing_taps << 40 : 0;
+  const outcome out = ended(status, memory.arena + how);
   heed_plan_destroy(plan);
   free_small(&s);
   return out;
@@ -317,7 +320,7 @@ static outcome call_rollout(const void *desc) {
 
 static const entry objects[] = {ENTRY(context, context_desc, log_user),
                                 ENTRY(cpu, cpu_desc, level),
-                                ENTRY(plan, plan_desc, attention),
+                                ENTRY(plan, plan_desc, passing_taps),
                                 ENTRY(session_hooks, hooks, user),
                                 ENTRY(run_hooks, hooks, user),
                                 ENTRY(stream, stream_desc, output_count),

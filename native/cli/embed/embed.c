@@ -162,7 +162,7 @@ static heed_status change_size(embed_job *job, const cli_prepared *prepared) {
 
 static heed_status take_picture(embed_job *job, uint32_t picture) {
   cli_pipeline *pipeline = &job->pipeline;
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   const heed_status status = cli_reading_take(job->reading, &prepared);
   if (status != HEED_OK) {
     const heed_error why = job->cli->error;

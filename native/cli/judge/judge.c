@@ -33,7 +33,7 @@ typedef struct judge_job {
 
 static heed_status add_image(judge_job *job, const heed_image *image, const char *name,
                              const uint8_t *mask) {
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   job->pipeline.bad_picture = true;
   CLI_TRY(cli_pipeline_prepare(job->cli, &job->pipeline, &job->pipeline.preprocess, image, name,
                                job->options->size ? 0 : CLI_MOST_PATCHES, &prepared));

@@ -86,7 +86,7 @@ static heed_status add_frame(cli_state *cli, const cli_pipeline *pipeline,
                              run_result *result) {
   const heed_image view = heed_picture_view(frame);
   const uint32_t tubelet = pipeline->info.tubelet, step = index / tubelet;
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   CLI_TRY(cli_pipeline_prepare(cli, pipeline, &pipeline->preprocess, &view, result->picture,
                                options->size ? 0 : options->most_patches, &prepared));
   const size_t count = (size_t)pipeline->info.channels * prepared.width * prepared.height,

@@ -53,7 +53,7 @@ heed_status run_load_picture(cli_state *cli, const cli_pipeline *pipeline,
   result->whole = preprocess.resize == HEED_RESIZE_WHOLE;
   CLI_TRY(read_picture(cli, pipeline, options, path, result));
   const heed_image view = heed_picture_view(&result->image);
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   CLI_TRY(cli_pipeline_prepare(cli, pipeline, &preprocess, &view, result->picture,
                                options->size ? 0 : options->most_patches, &prepared));
   result->pixels = prepared.pixels;

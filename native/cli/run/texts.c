@@ -115,7 +115,7 @@ static heed_status load_picture(cli_state *cli, compare_job *job, const compare_
                                   &cli->error));
   heed_build_desc *build = &job->vision.build;
   const heed_image view = heed_picture_view(&job->image);
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   CLI_TRY(cli_pipeline_prepare(cli, &job->vision, &preprocess, &view, job->picture,
                                options->size ? 0 : options->most_patches, &prepared));
   job->pixels = prepared.pixels;

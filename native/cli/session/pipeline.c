@@ -259,8 +259,10 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
                        "taps: unknown value (found \"%s\"; heed inspect --graph json lists them)",
                        pipeline->tap_names[i]);
   }
-  const heed_plan_desc desc = {sizeof desc, pipeline->taps, pipeline->tap_count,
-                               HEED_ATTENTION_MODE_AUTO};
+  const heed_plan_desc desc = {.struct_size = sizeof desc,
+                               .taps = pipeline->taps,
+                               .tap_count = pipeline->tap_count,
+                               .passing_taps = pipeline->passing};
   return heed_plan_create(pipeline->graph, choice->opened, &desc, &pipeline->plan, &cli->error);
 }
 
@@ -301,11 +303,11 @@ static heed_status run_session(cli_state *cli, cli_pipeline *pipeline, const cli
   return HEED_OK;
 }
 
-static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
-                            const void *data) {
+/* A session with its inputs. */
+static heed_status begin_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                             const void *data) {
   const heed_hooks hooks = terminal_hooks(choice);
-  const bool fresh = !pipeline->session;
-  if (fresh) {
+  if (!pipeline->session) {
     CLI_TRY(cli_pipeline_plan(cli, pipeline, choice));
     CLI_TRY(heed_session_create(pipeline->plan, hooks.progress ? &hooks : NULL, &pipeline->session,
                                 &cli->error));
@@ -318,7 +320,13 @@ static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *
   CLI_TRY(heed_session_write(pipeline->session, input, data,
                              (size_t)heed_shape_count(&info.shape) * heed_dtype_size(info.dtype),
                              &cli->error));
-  if (pipeline->write_inputs) CLI_TRY(pipeline->write_inputs(cli, pipeline, pipeline->inputs));
+  return pipeline->write_inputs ? pipeline->write_inputs(cli, pipeline, pipeline->inputs) : HEED_OK;
+}
+
+static heed_status run_once(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                            const void *data) {
+  const bool fresh = !pipeline->session;
+  CLI_TRY(begin_run(cli, pipeline, choice, data));
   CLI_TRY(run_session(cli, pipeline, choice, fresh));
   return pipeline->timed && fresh ? run_session(cli, pipeline, choice, false) : HEED_OK;
 }
@@ -331,6 +339,18 @@ heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice 
     cli_pipeline_reset(pipeline); /* the backend must outlive what was made on it */
     if (!cli_choice_fall_back(cli, choice, status)) return cli->error.status;
   }
+}
+
+heed_status cli_pipeline_run_stages(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                    const void *data, cli_pipeline_see see, void *user) {
+  heed_status status = begin_run(cli, pipeline, choice, data);
+  const uint32_t steps = status == HEED_OK ? heed_plan_step_count(pipeline->plan) : 0;
+  for (uint32_t step = 0; step < steps && status == HEED_OK;) {
+    status = heed_session_run_part(pipeline->session, &step, &cli->error);
+    if (status == HEED_OK) status = see(cli, pipeline, user);
+  }
+  if (status != HEED_OK) cli_pipeline_reset(pipeline);
+  return status;
 }
 
 typedef struct cli_weight_names {
@@ -394,7 +414,11 @@ static heed_status fit_image(cli_state *cli, const heed_preprocess *preprocess,
   if (most_patches)
     CLI_TRY(cli_pipeline_check_patches(cli, pipeline, most_patches, to->height, to->width));
   const size_t count = (size_t)pipeline->info.channels * to->width * to->height;
-  to->pixels = malloc(count * sizeof *to->pixels);
+  if (count > to->room) {
+    free(to->pixels);
+    to->pixels = malloc(count * sizeof *to->pixels);
+    to->room = to->pixels ? count : 0;
+  }
   if (!to->pixels) return heed_fail_memory(&cli->error, name, count * sizeof *to->pixels);
   return heed_preprocess_image(cli->context, preprocess, image, to->pixels, &to->region,
                                &cli->error);
@@ -403,12 +427,13 @@ static heed_status fit_image(cli_state *cli, const heed_preprocess *preprocess,
 heed_status cli_pipeline_prepare(cli_state *cli, const cli_pipeline *pipeline,
                                  const heed_preprocess *preprocess, const heed_image *image,
                                  const char *name, uint32_t most_patches, cli_prepared *prepared) {
-  *prepared = (cli_prepared){0};
+  *prepared = (cli_prepared){.pixels = prepared->pixels, .room = prepared->room};
   const heed_status status =
       fit_image(cli, preprocess, image, pipeline, name, most_patches, prepared);
   if (status == HEED_OK) return HEED_OK;
   free(prepared->pixels);
   prepared->pixels = NULL;
+  prepared->room = 0;
   if (status != HEED_INVALID_ARGUMENT) return status;
   const heed_error why = cli->error;
   return heed_fail(&cli->error, HEED_INVALID_FILE, "%s: %s", name, why.message);
@@ -416,7 +441,7 @@ heed_status cli_pipeline_prepare(cli_state *cli, const cli_pipeline *pipeline,
 
 heed_status cli_pipeline_run_image(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                                    const heed_image *image, uint32_t most_patches) {
-  cli_prepared prepared;
+  cli_prepared prepared = {0};
   heed_status status = cli_pipeline_prepare(cli, pipeline, &pipeline->preprocess, image,
                                             pipeline->picture ? pipeline->picture : "image",
                                             most_patches, &prepared);

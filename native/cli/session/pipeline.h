@@ -26,6 +26,7 @@ typedef struct cli_pipeline {
   const char *const *tap_names;          /* borrowed; [tap_count] */
   struct cli_weight_names *weight_names; /* of cli_pipeline_tap_weights, or NULL */
   uint32_t tap_count;
+  bool passing; /* taps are there between stages alone: cli_pipeline_run_stages */
   heed_value *taps;
   heed_graph *graph;
   /* Makes `graph` in the place of heed_model_build; the model may then be NULL. NULL = that. */
@@ -128,6 +129,10 @@ heed_status cli_pipeline_plan(cli_state *cli, cli_pipeline *pipeline, cli_choice
  * same build and taps reuses the session. */
 heed_status cli_pipeline_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
                              const void *data);
+/* The same stage by stage, on the CPU: `see` is called after each. Statuses: also its own. */
+typedef heed_status (*cli_pipeline_see)(cli_state *cli, const cli_pipeline *pipeline, void *user);
+heed_status cli_pipeline_run_stages(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                                    const void *data, cli_pipeline_see see, void *user);
 /* Taps every layer's attention weights: tap_names[layer]. */
 heed_status cli_pipeline_tap_weights(cli_state *cli, cli_pipeline *pipeline);
 /* Reads an image file, "-" of stdin, with as many channels as the model takes. A line on stderr
@@ -142,11 +147,13 @@ heed_status cli_pipeline_decode_image(cli_state *cli, const cli_pipeline *pipeli
 /* An image as the model takes it. */
 typedef struct cli_prepared {
   float *pixels; /* pixel_values, to be freed */
+  size_t room;   /* floats they have room for */
   uint32_t width, height;
   uint32_t part; /* of heed_picture, set by who decodes it */
   heed_region region;
 } cli_prepared;
-/* Fits the image as `preprocess` says; `name` is what sentences call it. An image that cannot be
+/* Fits the image as `preprocess` says; `name` is what sentences call it. `prepared` is {0}, or has
+ * the room of an image before this one. An image that cannot be
  * fitted, and one that is smaller than a patch then, is a bad file as one that cannot be decoded.
  * most_patches: as of cli_pipeline_check_patches; 0 = do not check. Statuses: INVALID_FILE,
  * OUT_OF_MEMORY. */

@@ -24,7 +24,8 @@ struct survey_crew {
   survey_crew_desc desc;
   crew_session *sessions;
   uint32_t session_count, worker_count;
-  bool copy; /* a session goes to another worker while its maps are read */
+  bool copy;    /* a session goes to another worker while its maps are read */
+  bool passing; /* maps are read between the stages of a run */
   uint64_t begun, taken;
   bool held, stop, last; /* held: the caller has the picture `taken - 1`; last: no more begin */
   survey_worked *ring;
@@ -39,29 +40,23 @@ struct survey_crew {
 /* --------------------------------------------------------------------------------------- sessions
  */
 
-/* The threads in "AVX-512, 2 threads". */
-static uint32_t threads_of(const heed_backend *backend) {
-  const char *text = heed_backend_device(backend), *end = strstr(text, " thread");
-  uint32_t threads = 0, scale = 1;
-  for (; end && end > text && end[-1] >= '0' && end[-1] <= '9'; end--, scale *= 10)
-    threads += scale * (uint32_t)(end[-1] - '0');
-  return threads ? threads : 1;
-}
-
 /* What a session takes beside the weights; 0: it cannot be planned without a picture. */
-static uint64_t session_bytes(cli_state *cli, const survey_crew_desc *desc) {
+static uint64_t session_bytes(cli_state *cli, const survey_crew_desc *desc, bool passing) {
   cli_pipeline *pipeline = desc->pipeline;
   heed_memory memory = {0};
   pipeline->build.height = desc->shape->rows * desc->shape->patch;
   pipeline->build.width = desc->shape->columns * desc->shape->patch;
+  pipeline->passing = passing;
   if (cli_pipeline_plan(cli, pipeline, desc->choice) == HEED_OK)
     heed_plan_memory(pipeline->plan, &memory);
   cli_pipeline_reset(pipeline);
+  pipeline->passing = false;
   return memory.arena + memory.workspace;
 }
 
-static uint32_t count_sessions(cli_state *cli, const survey_crew_desc *desc, uint32_t threads) {
-  const uint64_t bytes = session_bytes(cli, desc);
+static uint32_t count_sessions(cli_state *cli, const survey_crew_desc *desc, bool passing,
+                               uint32_t threads) {
+  const uint64_t bytes = session_bytes(cli, desc, passing);
   const uint64_t fit = bytes ? 1 + SURVEY_SESSION_BYTES / bytes : 1;
   uint32_t count = threads < fit ? threads : (uint32_t)fit;
   if (count > desc->count) count = desc->count ? (uint32_t)desc->count : 1;
@@ -69,27 +64,34 @@ static uint32_t count_sessions(cli_state *cli, const survey_crew_desc *desc, uin
 }
 
 /* A session's pipeline shares model and names with the desc's, which outlives it. */
-static void borrow_pipeline(const survey_crew_desc *desc, crew_session *session) {
+static void borrow_pipeline(const survey_crew_desc *desc, bool passing, crew_session *session) {
   session->pipeline = *desc->pipeline;
   session->pipeline.taps = NULL;
+  session->pipeline.passing = passing;
   session->choice = desc->choice;
 }
 
 static heed_status open_sessions(survey_crew *crew) {
   const survey_crew_desc *desc = &crew->desc;
-  const bool cpu = strcmp(heed_backend_name(desc->choice->opened), "cpu") == 0;
-  const uint32_t threads = cpu ? threads_of(desc->choice->opened) : READERS;
+  const uint32_t own = heed_backend_threads(desc->choice->opened), threads = own ? own : READERS;
   cli_pipeline_reset(desc->pipeline);
   /* an explanation makes sessions, which go alone: it has all threads */
-  crew->session_count = cpu && !desc->extras->maps ? count_sessions(crew->cli, desc, threads) : 1;
+  const bool alone = !own || desc->extras->maps;
+  /* an embedding is read after the run */
+  crew->passing = !alone && !desc->extras->embeds;
+  crew->session_count = alone ? 1 : count_sessions(crew->cli, desc, crew->passing, threads);
   crew->worker_count = threads < MOST_WORKERS ? threads : MOST_WORKERS;
   crew->copy = crew->session_count < crew->worker_count;
+  if (crew->copy && crew->passing) { /* whose session nobody else can run meanwhile */
+    crew->passing = false;
+    crew->session_count = count_sessions(crew->cli, desc, false, threads);
+  }
   crew->sessions = calloc(crew->session_count, sizeof *crew->sessions);
   if (!crew->sessions)
     return heed_fail_memory(&crew->cli->error, "sessions", sizeof *crew->sessions);
   for (uint32_t i = 0; i < crew->session_count; i++) {
     crew_session *session = &crew->sessions[i];
-    borrow_pipeline(desc, session);
+    borrow_pipeline(desc, crew->passing, session);
     if (crew->session_count == 1) continue;
     session->own = *desc->choice;
     session->own.backend = "cpu";
@@ -139,7 +141,8 @@ static void give_session(survey_crew *crew, crew_session *session) {
 
 /* A run that makes a session goes alone: sessions share the weights that the first one packs. */
 static heed_status run_model(survey_crew *crew, cli_state *cli, crew_session *session,
-                             const cli_prepared *prepared) {
+                             const cli_prepared *prepared, survey_maps *maps,
+                             survey_numbers *numbers) {
   cli_pipeline *pipeline = &session->pipeline;
   const bool fresh = !pipeline->session || pipeline->build.height != prepared->height ||
                      pipeline->build.width != prepared->width;
@@ -149,24 +152,34 @@ static heed_status run_model(survey_crew *crew, cli_state *cli, crew_session *se
     pipeline->build.height = prepared->height;
     pipeline->build.width = prepared->width;
   }
-  const heed_status status = cli_pipeline_run(cli, pipeline, session->choice, prepared->pixels);
+  const heed_status status =
+      pipeline->passing ? survey_gather_run(cli, pipeline, session->choice, crew->desc.shape,
+                                            prepared, maps, numbers)
+                        : cli_pipeline_run(cli, pipeline, session->choice, prepared->pixels);
   if (fresh) pthread_mutex_unlock(&crew->making);
   return status;
+}
+
+/* The numbers of what a run left in its session. */
+static heed_status gather_all(survey_crew *crew, cli_state *cli, crew_session *session,
+                              const cli_prepared *prepared, survey_maps *maps,
+                              survey_numbers *numbers) {
+  const survey_shape *shape = crew->desc.shape;
+  CLI_TRY(survey_maps_take(cli, &session->pipeline, shape, crew->copy, maps));
+  CLI_TRY(survey_gather_states(cli, &session->pipeline, shape, numbers));
+  return survey_extras_gather(cli, crew->desc.extras, &session->pipeline, session->choice, prepared,
+                              shape, numbers);
 }
 
 static heed_status work_on(survey_crew *crew, cli_state *cli, const cli_prepared *prepared,
                            survey_maps *maps, survey_worked *to) {
   crew_session *session = take_session(crew);
-  heed_status status = run_model(crew, cli, session, prepared);
-  if (status == HEED_OK)
-    status = survey_maps_take(cli, &session->pipeline, crew->desc.shape, crew->copy, maps);
-  if (status == HEED_OK)
-    status = survey_gather_states(cli, &session->pipeline, crew->desc.shape, &to->numbers);
-  if (status == HEED_OK)
-    status = survey_extras_gather(cli, crew->desc.extras, &session->pipeline, session->choice,
-                                  prepared, crew->desc.shape, &to->numbers);
+  heed_status status = run_model(crew, cli, session, prepared, maps, &to->numbers);
+  if (status == HEED_OK && !crew->passing)
+    status = gather_all(crew, cli, session, prepared, maps, &to->numbers);
   if (crew->copy) give_session(crew, session);
-  if (status == HEED_OK) status = survey_gather(cli, crew->desc.shape, maps, &to->numbers);
+  if (status == HEED_OK && !crew->passing)
+    status = survey_gather(cli, crew->desc.shape, maps, &to->numbers);
   if (!crew->copy) give_session(crew, session);
   to->width = prepared->width;
   to->height = prepared->height;
@@ -216,22 +229,22 @@ static void *work(void *user) {
   survey_crew *crew = user;
   cli_state own = *crew->cli;
   survey_maps maps = {0};
+  cli_prepared prepared = {0};
   survey_worked *to;
   while ((to = begin_one(crew, &own)) != NULL) {
-    cli_prepared prepared = {0};
     to->status = crew->desc.read(&own, crew->desc.user, &to->item, &prepared);
     to->bad = to->status != HEED_OK;
     free(to->item.of.bytes); /* nobody needs them again */
     to->item.of.bytes = NULL;
     to->part = prepared.part;
     if (!to->bad) to->status = work_on(crew, &own, &prepared, &maps, to);
-    free(prepared.pixels);
     if (to->status != HEED_OK) to->error = own.error;
     pthread_mutex_lock(&crew->mutex);
     to->done = true;
     pthread_cond_signal(&crew->done);
     pthread_mutex_unlock(&crew->mutex);
   }
+  free(prepared.pixels);
   survey_maps_free(&maps);
   return NULL;
 }

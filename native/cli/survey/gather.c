@@ -32,6 +32,15 @@ void survey_maps_free(survey_maps *maps) {
   *maps = (survey_maps){0};
 }
 
+static void set_grid(const cli_pipeline *pipeline, const survey_shape *shape, survey_maps *maps) {
+  maps->rows = pipeline->build.height / shape->patch;
+  maps->columns = pipeline->build.width / shape->patch;
+}
+
+static size_t tokens_of(const survey_shape *shape, const survey_maps *maps) {
+  return shape->prefix + (size_t)maps->rows * maps->columns;
+}
+
 static heed_status make_room(cli_state *cli, const survey_shape *shape, size_t copied,
                              survey_maps *maps) {
   if (!maps->layer) maps->layer = calloc(shape->layers, sizeof *maps->layer);
@@ -56,21 +65,29 @@ static heed_status make_scan(cli_state *cli, const survey_shape *shape, survey_m
                               &maps->scan, &cli->error);
 }
 
-static heed_status take_layer(cli_state *cli, const cli_pipeline *pipeline,
-                              const survey_shape *shape, uint32_t layer, size_t size, bool copy,
-                              survey_maps *maps) {
+/* The maps of a layer, which are of all tokens. */
+static heed_status find_layer(cli_state *cli, const cli_pipeline *pipeline,
+                              const survey_shape *shape, uint32_t layer, const survey_maps *maps,
+                              heed_value *value) {
   const char *name = pipeline->tap_names[layer];
   const uint32_t tokens = shape->prefix + maps->rows * maps->columns;
-  heed_value value;
   heed_value_info info;
-  const void *there;
-  if (!cli_pipeline_find(pipeline, name, &value, &info))
+  if (!cli_pipeline_find(pipeline, name, value, &info))
     return heed_fail(&cli->error, HEED_INTERNAL, "%s: unknown map", name);
   if (info.shape.rank != 4 || info.shape.dim[1] != shape->heads || info.shape.dim[2] != tokens ||
       info.shape.dim[3] != tokens)
     return heed_fail(&cli->error, HEED_UNSUPPORTED,
                      "%s: not a map of all tokens (found %u x %u, expected %u x %u)", name,
                      info.shape.dim[2], info.shape.dim[3], tokens, tokens);
+  return HEED_OK;
+}
+
+static heed_status take_layer(cli_state *cli, const cli_pipeline *pipeline,
+                              const survey_shape *shape, uint32_t layer, size_t size, bool copy,
+                              survey_maps *maps) {
+  heed_value value;
+  const void *there;
+  CLI_TRY(find_layer(cli, pipeline, shape, layer, maps, &value));
   if (!copy) {
     heed_error none;
     if (heed_session_view(pipeline->session, value, &there, &none) == HEED_OK) {
@@ -103,10 +120,8 @@ static heed_status take_class(cli_state *cli, const cli_pipeline *pipeline, int6
 
 heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
                              const survey_shape *shape, bool copy, survey_maps *maps) {
-  maps->rows = pipeline->build.height / shape->patch;
-  maps->columns = pipeline->build.width / shape->patch;
-  const size_t tokens = shape->prefix + (size_t)maps->rows * maps->columns,
-               size = shape->heads * tokens * tokens;
+  set_grid(pipeline, shape, maps);
+  const size_t tokens = tokens_of(shape, maps), size = shape->heads * tokens * tokens;
   CLI_TRY(make_room(cli, shape, 0, maps));
   for (uint32_t layer = 0; layer < shape->layers; layer++)
     CLI_TRY(take_layer(cli, pipeline, shape, layer, size, copy, maps));
@@ -116,63 +131,85 @@ heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
 /* ---------------------------------------------------------------------------------------- numbers
  */
 
-/* The sum of squares, in a fixed order of eight sums that compilers make wide. */
-static double sum_squares(const float *weights, size_t count) {
-  double sums[8] = {0.0}, rest = 0.0;
-  size_t i = 0;
-  for (; i + 8 <= count; i += 8)
-    for (size_t k = 0; k < 8; k++) sums[k] += (double)weights[i + k] * (double)weights[i + k];
-  for (; i < count; i++) rest += (double)weights[i] * (double)weights[i];
-  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) +
-         rest;
-}
-
-/* Mean weight of the patch queries on each token before the patches, and their mean sum of squared
- * weights on patches. */
-static void add_places(const float *map, const survey_shape *shape, double *prefix,
-                       double *squares) {
-  const size_t tokens = survey_tokens(shape), patches = survey_patches(shape);
-  for (size_t t = 0; t < shape->prefix; t++) prefix[t] = 0.0;
-  *squares = 0.0;
-  for (size_t query = shape->prefix; query < tokens; query++) {
-    const float *row = map + query * tokens;
-    for (size_t t = 0; t < shape->prefix; t++) prefix[t] += (double)row[t];
-    *squares += sum_squares(row + shape->prefix, patches);
-  }
-  for (size_t t = 0; t < shape->prefix; t++) prefix[t] /= (double)patches;
-  *squares /= (double)patches;
-}
-
 static bool add_head(const float *map, const survey_shape *shape, survey_maps *maps, size_t head,
                      survey_numbers *numbers) {
   heed_map_statistics of;
   bool finite = true;
+  const bool mapped = numbers->mapped;
   heed_map_scan_head(maps->scan, map, &of,
-                     numbers->mapped ? numbers->offsets + head * survey_offsets(shape) : NULL);
+                     mapped ? numbers->offsets + head * survey_offsets(shape) : NULL,
+                     mapped ? numbers->prefix + head * shape->prefix : NULL,
+                     mapped ? &numbers->squares[head] : NULL);
   for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
     const double number = survey_statistic_of(&of, s);
     numbers->statistics[head * SURVEY_STATISTICS + s] = number;
     finite = finite && isfinite(number);
   }
   const size_t tokens = survey_tokens(shape);
-  for (size_t i = 0; numbers->mapped && shape->prefix && i < tokens; i++)
+  for (size_t i = 0; mapped && shape->prefix && i < tokens; i++)
     numbers->first_row[head * tokens + i] = (double)map[i];
-  if (numbers->mapped)
-    add_places(map, shape, numbers->prefix + head * shape->prefix, &numbers->squares[head]);
   return finite;
+}
+
+static bool is_own_grid(const survey_shape *shape, const survey_maps *maps) {
+  return maps->rows == shape->rows && maps->columns == shape->columns;
+}
+
+static heed_status add_layer(cli_state *cli, const survey_shape *shape, survey_maps *maps,
+                             uint32_t layer, const float *map, survey_numbers *numbers) {
+  const size_t tokens = tokens_of(shape, maps);
+  for (size_t head = 0; head < shape->heads; head++, map += tokens * tokens)
+    if (!add_head(map, shape, maps, layer * (size_t)shape->heads + head, numbers))
+      return heed_fail(&cli->error, HEED_INVALID_FILE,
+                       "the attention of layer %u is not numbers (found NaN)", layer);
+  return HEED_OK;
 }
 
 heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
                           survey_numbers *numbers) {
-  const size_t tokens = shape->prefix + (size_t)maps->rows * maps->columns;
-  numbers->mapped = maps->rows == shape->rows && maps->columns == shape->columns;
+  numbers->mapped = is_own_grid(shape, maps);
   CLI_TRY(make_scan(cli, shape, maps));
-  for (size_t head = 0; head < survey_heads(shape); head++) {
-    const float *map = maps->layer[head / shape->heads] + head % shape->heads * tokens * tokens;
-    if (!add_head(map, shape, maps, head, numbers))
-      return heed_fail(&cli->error, HEED_INVALID_FILE,
-                       "the attention of layer %zu is not numbers (found NaN)",
-                       head / shape->heads);
-  }
+  for (uint32_t layer = 0; layer < shape->layers; layer++)
+    CLI_TRY(add_layer(cli, shape, maps, layer, maps->layer[layer], numbers));
   return HEED_OK;
+}
+
+/* ------------------------------------------------------------------------------ stage by stage */
+
+typedef struct gathering {
+  const survey_shape *shape;
+  survey_maps *maps;
+  survey_numbers *numbers;
+  uint32_t map, state; /* layers whose maps, and whose states, were gathered */
+} gathering;
+
+/* A cli_pipeline_see: a stage may have made what some layers show, or nothing. */
+static heed_status see_stage(cli_state *cli, const cli_pipeline *pipeline, void *user) {
+  gathering *g = user;
+  heed_value value;
+  heed_error none;
+  const void *map;
+  for (; g->map < g->shape->layers; g->map++) {
+    CLI_TRY(find_layer(cli, pipeline, g->shape, g->map, g->maps, &value));
+    if (heed_session_view(pipeline->session, value, &map, &none) != HEED_OK) break;
+    CLI_TRY(add_layer(cli, g->shape, g->maps, g->map, map, g->numbers));
+  }
+  if (!g->state) survey_begin_states(pipeline, g->shape, g->numbers);
+  return survey_pass_states(cli, pipeline, g->shape, &g->state, g->numbers);
+}
+
+heed_status survey_gather_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                              const survey_shape *shape, const cli_prepared *prepared,
+                              survey_maps *maps, survey_numbers *numbers) {
+  gathering g = {.shape = shape, .maps = maps, .numbers = numbers};
+  set_grid(pipeline, shape, maps);
+  numbers->mapped = is_own_grid(shape, maps);
+  CLI_TRY(make_scan(cli, shape, maps));
+  CLI_TRY(cli_pipeline_run_stages(cli, pipeline, choice, prepared->pixels, see_stage, &g));
+  if (g.map < shape->layers || (numbers->states.present && g.state < shape->layers))
+    return heed_fail(&cli->error, HEED_INTERNAL,
+                     "survey: layers that no stage showed (found %u of maps and %u of states, "
+                     "expected %u)",
+                     g.map, g.state, shape->layers);
+  return take_class(cli, pipeline, &maps->top);
 }

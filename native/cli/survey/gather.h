@@ -24,12 +24,25 @@ void survey_maps_free(survey_maps *maps);
  * `maps`. Statuses: UNSUPPORTED (maps of other tokens than all), OUT_OF_MEMORY, DEVICE_*. */
 heed_status survey_maps_take(cli_state *cli, const cli_pipeline *pipeline,
                              const survey_shape *shape, bool copy, survey_maps *maps);
-/* Their numbers. Statuses: INVALID_FILE (weights that are not numbers), OUT_OF_MEMORY. */
+/* Runs the model of a pipeline that is `passing` on a picture, and gathers each layer's numbers, of
+ * maps and of states, as soon as it has run: memory has the maps of one layer. Statuses: those of a
+ * run and of both below. */
+heed_status survey_gather_run(cli_state *cli, cli_pipeline *pipeline, cli_choice *choice,
+                              const survey_shape *shape, const cli_prepared *prepared,
+                              survey_maps *maps, survey_numbers *numbers);
+/* Numbers of maps that were taken. Statuses: INVALID_FILE (weights that are not numbers),
+ * OUT_OF_MEMORY. */
 heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
                           survey_numbers *numbers);
 /* The norms of its states, where the pipeline taps those of all layers. Statuses: OUT_OF_MEMORY,
  * DEVICE_*. */
 heed_status survey_gather_states(cli_state *cli, const cli_pipeline *pipeline,
                                  const survey_shape *shape, survey_numbers *numbers);
+/* The same layer by layer: what comes before the first, then layers whose states there are now,
+ * from *layer on, which is moved. */
+void survey_begin_states(const cli_pipeline *pipeline, const survey_shape *shape,
+                         survey_numbers *numbers);
+heed_status survey_pass_states(cli_state *cli, const cli_pipeline *pipeline,
+                               const survey_shape *shape, uint32_t *layer, survey_numbers *numbers);
 
 #endif

@@ -34,40 +34,73 @@ static heed_status take_norms(cli_state *cli, const survey_shape *shape, uint32_
 }
 
 static heed_status gather_layer(cli_state *cli, const cli_pipeline *pipeline,
-                                const survey_shape *shape, uint32_t layer,
-                                survey_state_numbers *numbers) {
+                                const survey_shape *shape, uint32_t layer, const float *states,
+                                const heed_shape *found, survey_state_numbers *numbers) {
+  const uint32_t patches =
+      pipeline->build.height / shape->patch * (pipeline->build.width / shape->patch);
+  /* other tokens than all, as where layers merge patches: these models have no such sums */
+  const bool whole = found->dim[1] == shape->prefix + patches;
+  float *norms = malloc((size_t)found->dim[1] * sizeof *norms + 1);
+  uint8_t *outliers = malloc((size_t)found->dim[1] + 1);
+  heed_status status = norms && outliers ? HEED_OK
+                                         : heed_fail_memory(&cli->error, "states",
+                                                            (size_t)found->dim[1] * sizeof *norms);
+  numbers->present = numbers->present && whole;
+  if (status == HEED_OK && whole) {
+    heed_patches_norms(states, found->dim[1], found->dim[2], norms);
+    status = take_norms(cli, shape, layer, norms, patches, outliers, numbers);
+  }
+  free(norms);
+  free(outliers);
+  return status;
+}
+
+void survey_begin_states(const cli_pipeline *pipeline, const survey_shape *shape,
+                         survey_numbers *numbers) {
+  survey_state_numbers *states = &numbers->states;
+  states->present = survey_taps_states(pipeline);
+  states->mapped = pipeline->build.height / shape->patch == shape->rows &&
+                   pipeline->build.width / shape->patch == shape->columns;
+}
+
+heed_status survey_pass_states(cli_state *cli, const cli_pipeline *pipeline,
+                               const survey_shape *shape, uint32_t *layer,
+                               survey_numbers *numbers) {
+  char name[HEED_TAP_NAME_SIZE];
+  heed_value value;
+  heed_value_info info;
+  heed_error none;
+  const void *states;
+  for (; *layer < shape->layers && numbers->states.present; ++*layer) {
+    heed_tap_name(HEED_TAP_OUTPUT, *layer, name);
+    if (!cli_pipeline_find(pipeline, name, &value, &info))
+      return heed_fail(&cli->error, HEED_INTERNAL, "%s: unknown states", name);
+    if (heed_session_view(pipeline->session, value, &states, &none) != HEED_OK) break;
+    CLI_TRY(gather_layer(cli, pipeline, shape, *layer, states, &info.shape, &numbers->states));
+  }
+  return HEED_OK;
+}
+
+/* Of a session whose memory cannot be seen. */
+static heed_status read_layer(cli_state *cli, const cli_pipeline *pipeline,
+                              const survey_shape *shape, uint32_t layer,
+                              survey_state_numbers *numbers) {
   char name[HEED_TAP_NAME_SIZE];
   heed_shape found;
   float *states;
   CLI_TRY(cli_pipeline_read(cli, pipeline, heed_tap_name(HEED_TAP_OUTPUT, layer, name), &states,
                             &found));
-  const uint32_t patches =
-      pipeline->build.height / shape->patch * (pipeline->build.width / shape->patch);
-  /* other tokens than all, as where layers merge patches: these models have no such sums */
-  const bool whole = found.dim[1] == shape->prefix + patches;
-  float *norms = malloc((size_t)found.dim[1] * sizeof *norms + 1);
-  uint8_t *outliers = malloc((size_t)found.dim[1] + 1);
-  heed_status status =
-      norms && outliers ? HEED_OK
-                        : heed_fail_memory(&cli->error, name, (size_t)found.dim[1] * sizeof *norms);
-  numbers->present = numbers->present && whole;
-  if (status == HEED_OK && whole) {
-    heed_patches_norms(states, found.dim[1], found.dim[2], norms);
-    status = take_norms(cli, shape, layer, norms, patches, outliers, numbers);
-  }
-  free(norms);
-  free(outliers);
+  const heed_status status = gather_layer(cli, pipeline, shape, layer, states, &found, numbers);
   free(states);
   return status;
 }
 
 heed_status survey_gather_states(cli_state *cli, const cli_pipeline *pipeline,
                                  const survey_shape *shape, survey_numbers *numbers) {
-  survey_state_numbers *states = &numbers->states;
-  states->present = survey_taps_states(pipeline);
-  states->mapped = pipeline->build.height / shape->patch == shape->rows &&
-                   pipeline->build.width / shape->patch == shape->columns;
-  for (uint32_t layer = 0; layer < shape->layers && states->present; layer++)
-    CLI_TRY(gather_layer(cli, pipeline, shape, layer, states));
+  uint32_t layer = 0;
+  survey_begin_states(pipeline, shape, numbers);
+  CLI_TRY(survey_pass_states(cli, pipeline, shape, &layer, numbers));
+  for (; layer < shape->layers && numbers->states.present; layer++)
+    CLI_TRY(read_layer(cli, pipeline, shape, layer, &numbers->states));
   return HEED_OK;
 }

@@ -194,7 +194,7 @@ static heed_status describe(survey_job *job) {
   of->family = strdup(job->pipeline.info.family);
   of->backend = strdup(heed_backend_device(job->options->choice.opened));
   /* "AVX-512, 2 threads": any number of threads gives the same bits */
-  if (of->backend && strcmp(heed_backend_name(job->options->choice.opened), "cpu") == 0)
+  if (of->backend && heed_backend_threads(job->options->choice.opened))
     of->backend[strcspn(of->backend, ",")] = '\0';
   if (!of->model || !of->family || !of->backend)
     return heed_fail_memory(&job->cli->error, "survey", strlen(model) + 1);

@@ -172,10 +172,12 @@ HEED_NODISCARD HEED_API heed_status heed_map_scan_create(heed_context *context, 
 HEED_API void heed_map_scan_destroy(heed_map_scan *scan);
 /* attention [N, N]. offsets [2 rows - 1, 2 columns - 1], or NULL: the weight of a patch on the one
  * that lies so many rows and columns further, mean over patch queries; [rows - 1, columns - 1] is
- * the weight on itself. Of weights that are not finite no number is promised, but entropy_patches
- * and distance are not finite then. */
+ * the weight on itself. prefix [prefix], or NULL: the weight of patch queries on each token before
+ * them, and squares, or NULL: their sum of squared weights on patches, both means. Of weights that
+ * are not finite no number is promised, but entropy_patches and distance are not finite then. */
 HEED_API void heed_map_scan_head(heed_map_scan *scan, const float *attention,
-                                 heed_map_statistics *statistics, double *offsets);
+                                 heed_map_statistics *statistics, double *offsets, double *prefix,
+                                 double *squares);
 
 /* Scores behind the weights: rows (a query and all keys) of one head, or with `reverse` columns (a
  * key and all queries). D = depth.

@@ -40,6 +40,8 @@ HEED_API void heed_backend_destroy(heed_backend *backend);
  * cores", valid as long as the backend. */
 HEED_API const char *heed_backend_name(const heed_backend *backend);
 HEED_API const char *heed_backend_device(const heed_backend *backend);
+/* How many threads a run has on the CPU; 0 on a device. */
+HEED_API uint32_t heed_backend_threads(const heed_backend *backend);
 
 /* The i-th CPU level usable on this machine, best first; NULL after the last. */
 HEED_API const char *heed_cpu_level(uint32_t index);
@@ -65,9 +67,13 @@ typedef struct heed_plan_desc {
   uint32_t tap_count;
   /* of every attention for whose sizes the backend has that mode */
   heed_attention_mode attention;
+  /* EXPERIMENTAL: may change. A tap is kept to the end of its stage alone, so that its memory does
+   * not grow with the layers. heed_session_run_part runs a stage; what it made can be read or
+   * viewed until the next call. UNSUPPORTED on backends that run all at once. */
+  bool passing_taps;
 } heed_plan_desc;
 #define HEED_PLAN_DESC_INIT \
-  { sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO }
+  { sizeof(heed_plan_desc), NULL, 0, HEED_ATTENTION_MODE_AUTO, false }
 
 /* In bytes, predicted before any allocation. */
 typedef struct heed_memory {

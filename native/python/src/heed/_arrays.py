@@ -124,7 +124,7 @@ def offsets(attention_: Any, rows: int, columns: int, *, prefix: int | None = No
     scan = Handle("heed_map_scan_destroy", context)
     call("heed_map_scan_create", context.pointer, before, rows, columns, 1.0, scan.out)
     out, rest = np.empty((2 * rows - 1, 2 * columns - 1), np.float64), _abi.heed_map_statistics()
-    c.heed_map_scan_head(scan.pointer, pointer(maps), ctypes.byref(rest), out.ctypes.data_as(DOUBLES))
+    c.heed_map_scan_head(scan.pointer, pointer(maps), ctypes.byref(rest), out.ctypes.data_as(DOUBLES), None, None)
     return out
 
 
