@@ -253,7 +253,8 @@ class Model(Unpicklable):
         self._busy += 1
         try:
             return _explain.explain(self, inputs, methods, target=target, layer=layer, ig_steps=ig_steps, sites=sites, source_mean=source_mean, heads=heads,
-                                    clusters=clusters, square=square, steps=steps, curves=curves, flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
+                                    clusters=clusters, square=square, steps=steps, curves=curves,
+                                    flip_pixels=flip_pixels, percent=percent, texts=texts is not None, progress=progress)
         finally:
             self._busy -= 1
 
