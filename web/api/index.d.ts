@@ -747,7 +747,7 @@ export interface Session {
    * and their colours; 'similarity', cosines of all pairs of patches; 'kmeans', groups of them. The
    * others, 'ledger', 'lens', 'norms', 'outliers', 'patch', 'occlusion' and 'ablation', have
    * heed-all.wasm run the unchanged model again on the same pixels, with weights of its own while it
-   * does.
+   * does. Of an ONNX graph there is occlusion alone, of a class: its own session runs again.
    *
    * layer: states after this layer, which taps must name as `layer.L.output`; default:
    * last_hidden_state. source: a session of a second image, which has run, for similarity.source,

@@ -17,6 +17,7 @@ import type {
   CheckCase,
   EngineInfo,
   EngineOptions,
+  GraphRuns,
   MethodName,
   Methods,
   ModuleHost,
@@ -827,11 +828,24 @@ export class Engine {
     if (model.graph)
       throw new HeedError(
         'UNSUPPORTED',
-        'explain: an ONNX graph has no layers to explain (expected weights of a vision transformer)'
+        'explain: an ONNX graph has no layers to explain (expected weights of a vision transformer, or occlusion alone)'
       )
     if (model.module === module) return { model, address: model.address }
     model.whole ??= this.#openAgain(module, model, false)
     return { model, address: model.whole.address }
+  }
+
+  /** An ONNX graph's session, to be run again. */
+  #graphRuns({ id, batch }: Methods['explain']['args'], context: CallContext): GraphRuns {
+    this.#pixels(id, batch) // it has run, and has such an image
+    const { info, model } = this.#session(id),
+      unwatched = { ...context, watched: false, progress: () => {} }
+    return {
+      pixels: this.#pixels(id).data,
+      info,
+      model: this.#model(model).info,
+      run: async (values) => (await this.run({ id, input: { values } }, unwatched)).logits
+    }
   }
 
   async explain(args: Methods['explain']['args'], context: CallContext) {
@@ -841,6 +855,9 @@ export class Engine {
       module: () => this.#all(),
       patches: (id, batch) => this.#read(id, () => this.#patches(id, args.layer, batch), context),
       pixels: (id, batch) => this.#pixels(id, batch),
+      ...(this.#model(this.#session(args.id).model).graph && {
+        graph: () => this.#graphRuns(args, context)
+      }),
       run: async (module, text, call) => {
         const { model, address } = this.#wholeModel(module, args.id),
           tower = text && (model.texts ??= this.#openAgain(module, model, true)),

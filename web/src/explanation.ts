@@ -116,5 +116,9 @@ export async function explain(
   }
   if (!runs.length) return found
   if (context.cancelled()) throw cancelled('explain')
+  if (from.graph && runs.join() === 'occlusion') {
+    const { occlude } = await import('./graph_occlusion.js')
+    return Object.assign(found, await occlude(args, from.graph(), context))
+  }
   return Object.assign(found, await explainRuns(runs, args, from))
 }

@@ -136,6 +136,16 @@ export interface ExplainSource {
     text: boolean,
     call: (model: number, text: number) => void
   ): Promise<Explanation>
+  /** Of an ONNX graph: its session's runs. */
+  graph?(): GraphRuns
+}
+/** An ONNX graph to be run on other pixel_values than those of the last run. */
+export interface GraphRuns {
+  pixels: Float32Array
+  info: SessionInfo
+  model: ModelInfo
+  /** Logits of the whole batch. */
+  run(values: Float32Array): Promise<Float32Array | null>
 }
 /** The engine's methods behind one signature, for a call by name. */
 export type AnyMethods<M extends MethodName> = Record<

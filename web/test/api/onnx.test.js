@@ -386,3 +386,39 @@ test('the module is loaded with the first such file', async () => {
   })
   alone.close()
 })
+
+test('occlusion of a graph is that of its weights', async () => {
+  /** @type {import('heed').Explanation[]} */
+  const found = []
+  for (const [source, options] of /** @type {[string, LoadModelOptions][]} */ ([
+    [reference, {}],
+    [join(onnx, 'model.onnx'), { way: 'graph' }]
+  ])) {
+    const model = await runtime.loadModel(source, options),
+      session = model.createSession({ batch: 2 }),
+      { logits } = await session.run(/** @type {Float32Array} */ (io.pixel_values.data))
+    for (const target of [undefined, 1])
+      for (const square of [undefined, 1])
+        found.push(await session.explain({ methods: ['occlusion'], batch: 1, target, square }))
+    if (options.way) {
+      assert.deepEqual(
+        (await session.run(/** @type {Float32Array} */ (io.pixel_values.data))).logits,
+        logits
+      )
+      await assert.rejects(session.explain({ methods: ['ledger'] }), { status: 'UNSUPPORTED' })
+      await assert.rejects(session.explain({ methods: ['occlusion'], target: 999 }), {
+        status: 'INVALID_ARGUMENT',
+        message: /found 999, expected a class below/
+      })
+    }
+    model.close()
+  }
+  for (let i = 0; i < 4; i++)
+    for (const name of /** @type {const} */ (['score', 'occlusion', 'occlusion.probability'])) {
+      const weights = found[i][name],
+        graph = found[i + 4][name]
+      assert.deepEqual(graph?.shape, weights?.shape, name)
+      const apart = distance(/** @type {any} */ (graph).data, /** @type {any} */ (weights).data)
+      assert.ok(apart <= 1e-5, `${name} ${i}: ${apart}`)
+    }
+})

@@ -36,7 +36,9 @@ export class Explainer {
     if (slot?.model === model && slot.size === size) return slot.session
     slot?.session.close()
     const [height, width] = size ?? [],
-      taps = Array.from({ length: shape.layers }, (_, i) => `layer.${i}.output`)
+      taps = model.info.graph
+        ? 'none' // it has no states that are explained
+        : Array.from({ length: shape.layers }, (_, i) => `layer.${i}.output`)
     return model.createSession({ taps, ...(size && { height, width }) })
   }
 
