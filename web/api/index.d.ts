@@ -543,6 +543,9 @@ export interface SessionOptions extends CallOptions {
    * until it covers the size, and the centre is cropped. The model's own size is as without. */
   height?: number
   width?: number
+  /** Of a model of videos: frames that run() takes, a multiple of `model.info.tubelet`. Default: the
+   * model's own. */
+  frames?: number
   /** Adds inputs that change the attention, for write(); as `intervene` of heed_build_desc in
    * heed.h. temperature: divides the attention scores, above 0, default 1. emptyRow: the output of
    * a query with no allowed key, default 'zero'; 'mean' is the mean of all values. */
@@ -690,7 +693,7 @@ export interface Session {
   /** Settles when the session can run. run() waits for it. */
   readonly ready: Promise<SessionInfo>
   /** Runs the model on pixel_values [batch, 3, height, width], or on one image after the model's
-   * preprocessing. A model of videos takes an array of as many images as `model.info.frames`, in
+   * preprocessing. A model of videos takes an array of as many images as it has frames, in
    * their order, or [batch, frames, 3, height, width]. Throws 'INVALID_ARGUMENT' for an invalid
    * image, size or option, 'OUT_OF_MEMORY' and 'CANCELLED'. */
   run(input: ImageInput | ImageInput[], options?: RunOptions): Promise<RunResult>

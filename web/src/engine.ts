@@ -463,6 +463,7 @@ export class Engine {
       batch = 0,
       height = 0,
       width = 0,
+      frames = 0,
       intervene,
       preprocess
     } = args
@@ -483,7 +484,8 @@ export class Engine {
             names,
             named.length,
             module.code('intervene', intervene ? (intervene.emptyRow ?? 'zero') : 'never'),
-            intervene?.temperature ?? 1
+            intervene?.temperature ?? 1,
+            frames
           )
         )
       )
@@ -504,10 +506,11 @@ export class Engine {
       return module.out('layer')
     })
     Object.assign(info, place)
-    const { classes, channels, frames, patch } = own
+    const { classes, channels, patch } = own,
+      pictures = own.frames && info.frames * own.tubelet
     this.#sessions.set(id, {
       ...{ module, address: session, model: of, info, steps, pixels, taps },
-      ...{ classes, channels, frames, patch, parts: [], ran: false },
+      ...{ classes, channels, frames: pictures, patch, parts: [], ran: false },
       ...{ gpu, program: gpu?.lastProgram, args, writes: new Map() }
     })
     return { id, info }

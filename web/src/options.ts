@@ -60,7 +60,7 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
   object: 'shape:Name colour:Name x:Number y:Number radius:Number angle:Number',
   createSession:
-    'taps:none|rows|all|Names batch:Size height:Size width:Size intervene:Any preprocess:Any' +
+    'taps:none|rows|all|Names batch:Size height:Size width:Size frames:Size intervene:Any preprocess:Any' +
     call,
   preprocess:
     'mean:Number|Numbers std:Positive|Numbers resample:nearest|lanczos|bilinear|bicubic|box|hamming crop:Positive|none rescale:Positive',

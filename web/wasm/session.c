@@ -164,10 +164,12 @@ static heed_status change_nothing(heed_web_session *s) {
 
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
                                     uint32_t height, uint32_t width, int keep, const char *names,
-                                    uint32_t count, uint32_t intervene, double temperature) {
+                                    uint32_t count, uint32_t intervene, double temperature,
+                                    uint32_t frames) {
   const heed_build_desc desc = {
       .struct_size = sizeof desc,
       .batch = batch,
+      .frames = frames,
       .intervene = intervene != 0,
       .classes_only = keep == KEEP_NONE,
       .empty_row = intervene ? (heed_empty_row)(intervene - 1) : HEED_EMPTY_ROW_ZERO,

@@ -164,14 +164,15 @@ const char *heed_web_model_absent(const heed_web_model *model, uint32_t index);
 
 /* session.c */
 HEED_WEB_EXPORT(session_close) void heed_web_session_close(heed_web_session *session);
-/* batch, height, width: 0 = the model's; of a text tower width is the tokens of a text, and its ids
- * are written by session_set. keep: what it keeps, as the record keep; names: `count` of
- * them for `named`. intervene: as that record, with temperature as in heed_build_desc; nothing is
- * changed at first. out: session. */
+/* batch, height, width, frames of a video: 0 = the model's; of a text tower width is the tokens of
+ * a text, and its ids are written by session_set. keep: what it keeps, as the record keep; names:
+ * `count` of them for `named`. intervene: as that record, with temperature as in heed_build_desc;
+ * nothing is changed at first. out: session. */
 HEED_WEB_EXPORT(session_create)
 heed_status heed_web_session_create(heed_web *web, const heed_web_model *model, uint32_t batch,
                                     uint32_t height, uint32_t width, int keep, const char *names,
-                                    uint32_t count, uint32_t intervene, double temperature);
+                                    uint32_t count, uint32_t intervene, double temperature,
+                                    uint32_t frames);
 /* Where the tokens of a layer lie, which the session has. out: layer. */
 HEED_WEB_EXPORT(session_layer)
 void heed_web_session_layer(heed_web_session *s, uint32_t layer);

@@ -81,7 +81,8 @@ for (const name of readdirSync(join(vectors, 'vit')).filter((name) => !/[.]|_tex
         taps: 'all',
         batch: pixels.shape[0],
         height: pixels.shape.at(-2),
-        width: pixels.shape.at(-1)
+        width: pixels.shape.at(-1),
+        frames: pixels.shape.length === 5 ? pixels.shape[1] : undefined
       })
       results.push(await session.run(/** @type {any} */ (pixels.data)))
       model.close()
@@ -113,6 +114,7 @@ async function runCase(name, file, options) {
     model = await one.loadModel(join(vectors, 'vit', name)),
     session = model.createSession({
       ...{ taps: 'all', batch: shape[0], height: shape.at(-2), width: shape.at(-1) },
+      frames: shape.length === 5 ? shape[1] : undefined,
       ...options
     }),
     result = await session.run(/** @type {any} */ (data))
@@ -192,17 +194,18 @@ for (const name of named(/^videomae/))
         { frames, rows, columns, tokens, prefixTokens } = info,
         shape = tensors['expect.attention.0'].shape
       if (result.logits) right('logits', result.logits, tensors['expect.logits'].data)
-      assert.equal(frames, model.info.frames / model.info.tubelet)
+      assert.equal(frames, tensors.pixel_values.shape[1] / model.info.tubelet)
       assert.equal(tokens, prefixTokens + frames * rows * columns)
       const time = frames - 1,
         token = prefixTokens + time * rows * columns + columns - 1,
         last = shape[0] - 1
       for (let layer = 0; layer < info.layers; layer++) {
         const expected = tensors[`expect.attention.${layer}`].data,
-          at = ((last * shape[1] + 1) * tokens + token) * tokens
+          head = shape[1] - 1,
+          at = ((last * shape[1] + head) * tokens + token) * tokens
         right(
           `attention.${layer}`,
-          await session.attention({ layer, head: 1, batch: last, query: [time, 0, columns - 1] }),
+          await session.attention({ layer, head, batch: last, query: [time, 0, columns - 1] }),
           /** @type {any} */ (expected).slice(at, at + tokens)
         )
       }
@@ -225,6 +228,20 @@ test('look and statistics are of one image and one grid', async () => {
       message: /^look: not of a model of (stages|videos)/
     })
   await release()
+})
+
+test('frames are as many as a video has', async () => {
+  for (const [name, frames, message] of /** @type {[string, number, RegExp][]} */ ([
+    ['videomae', 3, /found 3/],
+    ['hf_vit', 2, /not a model of videos/]
+  ])) {
+    const model = await one.loadModel(join(vectors, 'vit', name))
+    await assert.rejects(model.createSession({ frames }).ready, {
+      status: 'INVALID_ARGUMENT',
+      message
+    })
+    model.close()
+  }
 })
 
 test('a video is an array of images', async () => {

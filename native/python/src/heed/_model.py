@@ -158,11 +158,11 @@ class Model(Unpicklable):
         return text(c.heed_model_label(self._handle.pointer, index))
 
     def session(self, **options: Any) -> Session:
-        """A session with options of its own: size, batch, taps, rows, changes, temperature, progress.
+        """A session with options of its own: size, batch, taps, rows, changes, temperature, frames, progress.
 
         size: pixels a side, or (height, width). batch: pictures a run. taps: "maps" (all attention weights), "hidden" (states after each layer),
         "rows" (query and key, from which run.map computes rows again), "all", "none", or names. rows: the queries whose weights are kept.
-        changes: heed.Changes. temperature: divides the logits of every attention.
+        changes: heed.Changes. temperature: divides the logits of every attention. frames: of a video, a multiple of its tubelet; 0: the model's.
         """
         return Session(self, **options)
 
@@ -218,7 +218,8 @@ class Model(Unpicklable):
             raise fail(f"pixel_values: wrong shape (found {list(array.shape)}, expected [{one} or [B, {one})")
         height, width = array.shape[-2:]
         batch = len(array) if array.ndim > rank else 1
-        session = self._session_for(None, {**options, "size": (height, width), "batch": batch})
+        shape = {"size": (height, width), "batch": batch, **({"frames": array.shape[-4]} if self.info.frames else {})}
+        session = self._session_for(None, {**options, **shape})
         return session.forward(array, progress=progress)
 
     def explain(self, image: Any = None, methods: str | Sequence[str] = "ledger", target: Any = None, *, pixel_values: Any = None,

@@ -138,7 +138,7 @@ class Session(Unpicklable):
     grid: Pair
 
     def __init__(self, model: Model, *, size: int | Pair | None = None, batch: int = 1, taps: str | Sequence[str] = "maps",
-                 rows: Sequence[int] | None = None, changes: Changes | None = None, temperature: float = 0,
+                 rows: Sequence[int] | None = None, changes: Changes | None = None, temperature: float = 0, frames: int = 0,
                  progress: Progress | None = None, _grid: Pair | None = None):
         model._check()
         self.model, self.taps, self.changes = model, taps, changes
@@ -158,7 +158,10 @@ class Session(Unpicklable):
         self.batch = int(batch)
         self._preprocess = model._preprocess_at(pair)
         height, width = pair or _grid or (0, 0)  # _grid: of a picture, prepared as the model itself has it
-        build = desc(_abi.heed_build_desc, batch=self.batch, height=height, width=width, temperature=temperature, intervene=bool(changes))
+        if isinstance(frames, bool) or not isinstance(frames, (int, np.integer)) or not 0 <= frames < 1 << 20:
+            raise fail(f"frames: not valid (found {frames!r}, expected a number of them, or 0 for the model's)")
+        build = desc(_abi.heed_build_desc, batch=self.batch, height=height, width=width, temperature=temperature, intervene=bool(changes),
+                     frames=int(frames))
         if self.rows is not None:
             if not self.rows or any(row < 0 for row in self.rows):
                 raise fail(f"rows: not valid (found {self.rows}, expected numbers of tokens)")
