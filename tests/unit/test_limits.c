@@ -195,7 +195,7 @@ static void test_config_sizes(void **state) {
   }
 }
 
-/* The positions of 2^24 patches alone would take gigabytes. */
+/* A graph of 2^24 patches: its positions, which take gigabytes, are made when a session reads them. */
 static void test_patches(void **state) {
   (void)state;
   size_t size, config_size;
@@ -211,7 +211,8 @@ static void test_patches(void **state) {
   heed_build_desc build = {.struct_size = sizeof build, .height = 16 * 4096, .width = 16 * 4096};
   const heed_status at = heed_model_build(model, &build, &graph, &error);
   check("patches", at, false, "wrong image size");
-  if (sizeof(size_t) > 4) assert_int_equal(at, HEED_OUT_OF_MEMORY); /* else tensors are too large */
+  if (sizeof(size_t) > 4) assert_int_equal(at, HEED_OK); /* else tensors are too large */
+  if (at == HEED_OK) heed_graph_destroy(graph);
   build.height = 16, build.width = 16 * ((1u << 24) + 1);
   assert_fails(heed_model_build(model, &build, &graph, &error), HEED_INVALID_ARGUMENT,
                "build: wrong image size (found 1 x 16777217 patches, expected 1 to 16777216)");
