@@ -195,7 +195,7 @@ static void test_config_sizes(void **state) {
   }
 }
 
-/* A graph of 2^24 patches: its positions, which take gigabytes, are made when a session reads them. */
+/* A graph of 2^24 patches: its positions take gigabytes, and are made when a session reads them. */
 static void test_patches(void **state) {
   (void)state;
   size_t size, config_size;
