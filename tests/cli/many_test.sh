@@ -115,7 +115,7 @@ test_begin standard_input_is_a_folder
 command="run MICRO --list - <FOLDER" status=0
 (cd "$here" && "$program" run "$micro" --list - --backend cpu --quiet <"$bad/none") >"$out" 2>"$err" || status=$?
 expect_exit 3
-expect_one_sentence run "stdin: cannot open the list of images (Is a directory"
+expect_one_sentence run "stdin: cannot read the list (Is a directory"
 test_end
 if [ -n "${HEED_FAILING_MALLOC:-}" ]; then
   test_begin memory_for_the_paths
