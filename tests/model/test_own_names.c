@@ -134,6 +134,8 @@ static void wrong_facts_are_refused(void **state) {
        HEED_UNSUPPORTED},
       {"own_linear", "{\"heads\": 3, \"channels\": 5}",
        "does not tell the side of a patch (found 48 columns", HEED_INVALID_FILE},
+      {"own_linear", "{\"heads\": 3, \"patch_size\": 65536}",
+       "hints.json: patch_size does not fit the weights (found 65536", HEED_INVALID_FILE},
   };
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -256,7 +256,8 @@ static heed_status linear_patch(const heed_roles *roles, const heed_checkpoint_t
   uint32_t channels = config->channels.key ? config->channels.value : 0, side = config->patch.value;
   if (!channels && !side && hinted && hinted <= 1024 && numbers % (hinted * hinted) == 0)
     side = take_hint(d, HEED_TRAINING_PATCH, hinted);
-  if (!channels && side && numbers % (side * side) == 0) channels = numbers / (side * side);
+  const uint64_t square = (uint64_t)side * side; /* of a side that the config has */
+  if (!channels && side && numbers % square == 0) channels = (uint32_t)(numbers / square);
   const uint32_t third = whole_root(numbers / 3);
   if (!channels) channels = numbers % 3 == 0 && third * third == numbers / 3 ? 3 : 1;
   d->linear_patch = true;
@@ -283,7 +284,7 @@ static heed_status frame_sizes(const heed_roles *roles, const heed_checkpoint_te
   HEED_TRY(agree(&config->tubelet, &stored, 2, &d->tubelet, error));
   d->frames = config->frames.key ? config->frames.value : roles->family->defaults.frames;
   d->frames_guessed = !config->frames.key;
-  if (d->frames % d->tubelet == 0 && (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
+  if (d->tubelet && d->frames % d->tubelet == 0 && (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
     return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: num_frames does not fit the weights (found %u, expected a multiple of %u)",
