@@ -284,7 +284,8 @@ static heed_status frame_sizes(const heed_roles *roles, const heed_checkpoint_te
   HEED_TRY(agree(&config->tubelet, &stored, 2, &d->tubelet, error));
   d->frames = config->frames.key ? config->frames.value : roles->family->defaults.frames;
   d->frames_guessed = !config->frames.key;
-  if (d->tubelet && d->frames % d->tubelet == 0 && (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
+  if (d->tubelet && d->frames % d->tubelet == 0 &&
+      (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
     return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: num_frames does not fit the weights (found %u, expected a multiple of %u)",
