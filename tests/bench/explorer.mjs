@@ -1,6 +1,7 @@
 /* How quickly the explorer answers, in Chromium on one thread: pointer to repainted map (another
  * patch under the mouse), pointer to new maps (a shape dragged: drawn, run, maps on screen; also on
- * two threads, as web/serve.js serves it), and the longest main-thread task while pictures are run.
+ * two threads, as web/serve.js serves it), the longest main-thread task while pictures are run, and
+ * the similarity of the patch under the pointer to 1,369 patches of two pictures.
  *   node tests/bench/explorer.mjs [MOVES]     after `ninja -C build/wasm`; prints the least,
  *   median, 90th percentile and largest, in ms */
 import { startBrowser } from '../../web/test/browser.js'
@@ -8,21 +9,12 @@ import { startBrowser } from '../../web/test/browser.js'
 const moves = Number(process.argv[2] ?? 60)
 const browser = await startBrowser({ isolated: false })
 
-/* Times from the pointer's event to the frame after the stage was drawn (its ticks are replaced
- * whenever it is). */
-const watch = (page) =>
-  page.evaluate(() => {
+/* Times from the pointer's event to the end of the frame after it, or after the text of an element is another. */
+const watch = (page, text) =>
+  page.evaluate((text) => {
     globalThis.times = []
     let from = null
-    for (const type of ['pointermove', 'pointerrawupdate'])
-      addEventListener(
-        type,
-        (event) => {
-          from = event.timeStamp
-        },
-        { capture: true }
-      )
-    new MutationObserver(() => {
+    const note = () => {
       if (from === null) return
       const began = from
       from = null
@@ -34,11 +26,26 @@ const watch = (page) =>
         }
         channel.port2.postMessage(0)
       })
-    }).observe(document.getElementById('ticks'), { childList: true })
-  })
+    }
+    for (const type of text ? ['pointermove', 'pointerrawupdate'] : ['pointermove'])
+      addEventListener(
+        type,
+        (event) => {
+          from = event.timeStamp
+          if (!text) note()
+        },
+        { capture: true }
+      )
+    if (text)
+      new MutationObserver(note).observe(document.querySelector(text), {
+        childList: true,
+        characterData: true,
+        subtree: true
+      })
+  }, text)
 
-async function timed(page, move, after = () => {}) {
-  await watch(page)
+async function timed(page, move, text = '', after = () => {}) {
+  await watch(page, text)
   for (let i = 0; i < moves; i++) {
     // the driver looks at no frame, which would cost 1 to 2 ms of each; the page may paint before
     // it gets this
@@ -83,6 +90,7 @@ async function drag(browser) {
   const times = await timed(
     page,
     (i) => page.mouse.move(...at((61 + (i % 12)) / 224, (30 + (i % 7)) / 224)),
+    '#status',
     note
   )
   tell(`pointer to new maps of a dragged shape, ${await page.textContent('#machine')}`, times)
@@ -123,6 +131,37 @@ await drag(browser)
 }
 await browser.close()
 
+/** @param {import('../../web/test/browser.js').TestBrowser} browser */
+async function similarity(browser) {
+  const page = await browser.open('#v=more&more=features&size=592.592'),
+    at = await placeOf(page)
+  await page.locator('#view canvas').nth(6).waitFor()
+  await page.evaluate(() => {
+    globalThis.frames = []
+    let last = 0
+    const frame = (now) => {
+      if (last) globalThis.frames.push(now - last)
+      last = now
+      requestAnimationFrame(frame)
+    }
+    requestAnimationFrame(frame)
+  })
+  const times = await timed(
+      page,
+      (i) => {
+        const turn = (2 * Math.PI * i) / moves
+        return page.mouse.move(...at(0.5 + 0.4 * Math.cos(turn), 0.5 + 0.4 * Math.sin(3 * turn)))
+      },
+      '',
+      () => page.waitForTimeout(20)
+    ),
+    frames = await page.evaluate(() => globalThis.frames)
+  tell('similarity under the pointer, pointer to the end of its frame', times)
+  tell('from frame to frame meanwhile', frames)
+  await page.context().close()
+}
+
 const isolated = await startBrowser()
 await drag(isolated)
+await similarity(isolated)
 await isolated.close()
