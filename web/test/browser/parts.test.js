@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { finish, startBrowser, takePicture } from '../browser.js'
 import { createRuntime, vectors } from '../package.js'
-import { writePng } from '../png.js'
+import { writeAnimation, writePng } from '../png.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
 /** @import {Runtime} from 'heed' */
 
@@ -179,4 +179,84 @@ test('the time steps of a video, side by side', async () => {
   await takePicture(page, 'explorer-video')
   await finish(page)
   model.close()
+})
+
+test('an animated picture is the same as its frames', async () => {
+  const page = await browser.open('#s=159')
+  await page.setInputFiles('#model-files', filesOf('videomae'))
+  await page.waitForSelector('#time-shown')
+  const model = await runtime.loadModel(join(vectors, 'vit/videomae')),
+    pictures = await Promise.all(
+      Array.from({ length: model.info.frames }, async (_, i) => (await runtime.scene(i + 5)).image)
+    ),
+    paths = pictures.map((_, i) => join(scratch, `single${i}.png`)),
+    animation = join(scratch, 'animation.png')
+  pictures.forEach(({ data, width, height }, i) =>
+    writeFileSync(paths[i], writePng(data, width, height))
+  )
+  writeFileSync(animation, writeAnimation(pictures))
+  const results = []
+  for (const [files, status] of /** @type {[string[], RegExp][]} */ ([
+    [paths, /^\d+ frames: /],
+    [[animation], /^animation\.png: /]
+  ])) {
+    await page.setInputFiles('#picture-file', files)
+    await says(page, '#status', status)
+    results.push((await numbersOf(page)).results[0])
+  }
+  assert.deepEqual(results[1].logits, results[0].logits)
+  assert.deepEqual(results[1].heads, results[0].heads)
+  await finish(page)
+  model.close()
+})
+
+test('a video file: frames from its whole length, also where it names none', async () => {
+  const page = await browser.open('#s=159')
+  await page.setInputFiles('#model-files', filesOf('videomae'))
+  await page.waitForSelector('#time-shown')
+  /* Recorded as a camera page would: red, then blue. The file says no duration. */
+  const recorded = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 96, height: 96 }),
+      draw = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')),
+      recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' }),
+      /** @type {Blob[]} */
+      parts = [],
+      ended = new Promise((done) => {
+        recorder.onstop = done
+      })
+    recorder.ondataavailable = ({ data }) => parts.push(data)
+    recorder.start()
+    for (let i = 0; i < 40; i++) {
+      draw.fillStyle = i < 20 ? '#f00' : '#00f'
+      draw.fillRect(0, 0, 96, 96)
+      await new Promise((done) => setTimeout(done, 40))
+    }
+    recorder.stop()
+    await ended
+    return Array.from(new Uint8Array(await new Blob(parts).arrayBuffer()))
+  })
+  const path = join(scratch, 'recorded.webm')
+  writeFileSync(path, Buffer.from(recorded))
+  await page.setInputFiles('#picture-file', path)
+  await says(page, '#status', /^recorded\.webm: /)
+  const [first, last] = await page.$eval('#picture', (element) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (element),
+      { data } = /** @type {CanvasRenderingContext2D} */ (
+        /** @type {HTMLCanvasElement} */ (element).getContext('2d')
+      ).getImageData(0, 0, width, height),
+      at = (/** @type {number} */ share) => {
+        const pixel = Math.floor(share * height) * width + Math.floor(share * width)
+        return Array.from(data.subarray(4 * pixel, 4 * pixel + 3))
+      }
+    return [at(0.2), at(0.8)]
+  })
+  assert.ok(first[0] > 150 && first[2] < 100, `red first, found ${first}`)
+  assert.ok(last[2] > 150 && last[0] < 100, `blue last, found ${last}`)
+  await page.setInputFiles('#picture-file', {
+    ...{ name: 'broken.webm', mimeType: 'video/webm' },
+    buffer: Buffer.from('no video')
+  })
+  await says(page, '#error-text', /broken\.webm: this browser cannot play the file/)
+  await page.click('#error-close')
+  await finish(page)
 })

@@ -19,13 +19,19 @@ async function framesOfVideo(file: File, count: number) {
     failed = once(video, 'error').then(() => {
       throw new Error(say('errors.noVideo', { name: file.name }))
     }),
+    go = (seconds: number) => {
+      const there = once(video, 'seeked')
+      video.currentTime = seconds
+      return Promise.race([there, failed])
+    },
     frames: ImageBitmap[] = []
   try {
     await Promise.race([once(video, 'loadeddata'), failed])
+    // a recording that was written as it was made says no duration: the browser goes to its end
+    if (!Number.isFinite(video.duration)) await go(Number.MAX_SAFE_INTEGER)
+    const end = Number.isFinite(video.duration) ? video.duration : video.currentTime
     for (let i = 0; i < count; i++) {
-      const seeked = once(video, 'seeked')
-      video.currentTime = ((i + 0.5) * video.duration) / count
-      await Promise.race([seeked, failed])
+      await go(((i + 0.5) * end) / count)
       frames.push(await createImageBitmap(video))
     }
     return frames
