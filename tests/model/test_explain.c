@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "explain_files.h"
 
 /* what the reference cases of deletion, insertion and road were made with */
@@ -320,14 +321,11 @@ static heed_status explain_family(const opened *o, inputs *in, heed_explanation 
 /* Read-outs that norm a mean of states, or pool them by attention: no lens of a token is their
  * score. */
 static bool gathers(const char *folder) {
-  static const char *const all[] = {
-      "beit",          "beit_original",      "data2vec",         "eva02",          "eva02_map",
-      "eva02_unfused", "own_linear",         "pe_core",          "rope_registers", "siglip",
-      "siglip2",       "timm_beit",          "timm_beit_shared", "timm_eva_giant", "timm_gap",
-      "timm_map",      "timm_map_registers", "timm_siglip_trunk"};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (strcmp(all[i], folder) == 0) return true;
-  return false;
+  return heed_list_has(
+      "beit|beit_original|data2vec|eva02|eva02_map|eva02_unfused|own_linear|pe_core|"
+      "pe_core_original|rope_registers|siglip|siglip2|timm_beit|timm_beit_shared|"
+      "timm_eva_giant|timm_gap|timm_map|timm_map_registers|timm_siglip_trunk",
+      folder);
 }
 
 /* Those whose classifier has a hidden layer. */

@@ -18,7 +18,8 @@ static const struct {
 } models[] = {{"clip_text", "config.json", "clip"},
               {"siglip_text", "config.json", "siglip"},
               {"open_clip_text", "open_clip_config.json", "open_clip"},
-              {"open_clip_text_openai", NULL, "open_clip"}};
+              {"open_clip_text_openai", NULL, "open_clip"},
+              {"pe_text", NULL, "pe_core (original)"}};
 enum { MODELS = sizeof models / sizeof *models };
 
 typedef struct opened {

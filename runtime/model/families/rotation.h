@@ -14,11 +14,10 @@ typedef enum heed_rotation_kind {
 /* Half of the angles is for the rows, half for the columns, with frequencies base^(-4 k / D). In a
  * model with frequencies of its own (mixed) each angle is a sum of both. */
 typedef struct heed_rotation {
-  float base, offset; /* offset: added to row and column numbers */
+  float base, offset; /* offset: added to row and column numbers of models with CLS (PE) */
   uint32_t reference; /* side of the grid to which they are scaled; 0: not scaled */
   uint8_t kind;       /* heed_rotation_kind */
-  /* PE: without a reference it is the grid of the stored positions; the offset is for models with
-   * CLS */
+  /* without a reference it is the grid of the stored positions */
   bool own_grid;
   bool columns_first; /* angles of the columns come before those of the rows */
   bool in_turn;       /* each angle of an axis is followed by one of the other; else all are */

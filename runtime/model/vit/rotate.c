@@ -58,8 +58,7 @@ static double place(const heed_vit *model, uint32_t at, uint32_t count) {
   const heed_rotation *rule = &model->roles.rules.rotation;
   if (rule->kind == HEED_ROTATION_CENTRED) return TWO_PI * (2.0 * (at + 0.5) / count - 1.0);
   const double scale = model->dims.reference ? (double)model->dims.reference / count : 1.0;
-  /* PE counts from 1 in models with CLS. */
-  const bool offset = !rule->own_grid || heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor;
+  const bool offset = heed_vit_ref(model, HEED_ROLE_CLS_TOKEN)->tensor != NULL;
   return (at + (offset ? (double)rule->offset : 0.0)) * scale;
 }
 

@@ -25,7 +25,7 @@ OPEN_CLIP = {"tokens": "token_embedding.weight", "positions": "positional_embedd
 
 # head: the projection; with a '^' stored transposed, with a '.' a linear map with a bias. end: the id that ends a text. fill: the id after it.
 def text(names, prefix, head, width=24, heads=3, epsilon=1e-5, activation="quick_gelu", causal=True, end=IDS - 1, fill=IDS - 1, half=False, vision=None,
-         bias=False, tokenizer=False, config=None, config_name="config.json"):
+         bias=False, tokenizer=False, config=None, config_name="config.json", rms=False):
     return locals()
 
 
@@ -68,6 +68,12 @@ FOLDERS = {
                                               resize="antialias")),
     "open_clip_text": text(OPEN_CLIP, "text.", "text.text_projection^", activation="gelu", fill=0, config=open_clip_config, config_name="open_clip_config.json",
                            vision=dict(vision(make.OPEN_CLIP, prefix="visual."), resize="antialias")),
+    # PE's core as its authors publish it.
+    "pe_text": text(OPEN_CLIP, "", "text_projection^", width=64, heads=1, activation="gelu", fill=0, half=True,
+                    vision=make.family(dict(make.OPEN_CLIP, embedding="visual.proj^", probe="attn_pool.probe", pool_qkv="attn_pool.attn.in_proj_",
+                                            pool_output="attn_pool.attn.out_proj", pool_norm="attn_pool.layernorm", pool_fc1="attn_pool.mlp.c_fc",
+                                            pool_fc2="attn_pool.mlp.c_proj"), "bilinear", 1e-5, "visual.", width=64, heads=1, half=True, patch_bias=False,
+                                       pool="probe", pool_heads=8, rotation={"kind": "axial", "base": 10000, "order": "xy", "offset": 1})),
 }
 
 

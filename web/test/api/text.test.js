@@ -31,7 +31,7 @@ if (process.versions.node.startsWith('20.'))
 /** @type {typeof import('heed/text')} */
 const { loadTexts } = await import(pathToFileURL(join(packageFolder, 'text.js')).href)
 
-const folders = ['clip_text', 'siglip_text', 'open_clip_text', 'open_clip_text_openai'],
+const folders = ['clip_text', 'siglip_text', 'open_clip_text', 'open_clip_text_openai', 'pe_text'],
   clip = join(vectors, 'vit/clip_text'),
   siglip = join(vectors, 'vit/siglip_text')
 /** @type {Record<string, TextOptions>} */
