@@ -155,11 +155,10 @@ static const char *key_of(const heed_config *config, const char *usual) {
   const heed_config_keys *keys = &config->family->keys;
   const struct {
     const char *usual, *own;
-  } known_keys[] = {{"hidden_size", keys->width},
-                    {"num_hidden_layers", keys->layers},
-                    {"num_attention_heads", keys->heads},
-                    {"layer_norm_eps", keys->epsilon},
-                    {"qkv_bias", keys->biases}};
+  } known_keys[] = {{"hidden_size", keys->width},         {"num_hidden_layers", keys->layers},
+                    {"num_attention_heads", keys->heads}, {"layer_norm_eps", keys->epsilon},
+                    {"image_size", keys->image_size},     {"num_channels", keys->channels},
+                    {"num_frames", keys->frames},         {"qkv_bias", keys->biases}};
   for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++)
     if (known_keys[i].own && strcmp(known_keys[i].usual, usual) == 0) return known_keys[i].own;
   return usual;
@@ -205,18 +204,21 @@ static heed_status read_needed(heed_config *config, const heed_fields *fields) {
                    config->width.key, config->heads.key, config->width.value, config->heads.value);
 }
 
-/* DINOv2 gives the width of its MLP as a multiple of hidden_size, of which a gated one takes two
- * thirds, rounded up to 8. */
+/* DINOv2 gives the width of its MLP as a multiple of hidden_size, rounded down, of which a gated
+ * one takes two thirds, rounded up to 8. */
 static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields) {
   const heed_config_defaults *defaults = heed_family_defaults(config->family, config->model_type);
-  uint32_t ratio = defaults->mlp_ratio, hidden = defaults->width;
-  uint64_t width;
+  const heed_json_value said = heed_field(fields, "mlp_ratio");
+  uint32_t hidden = defaults->width;
+  double ratio = defaults->mlp_ratio;
   if (config->gated_mlp.key) HEED_TRY(heed_read_bool(fields, defaults->gated, &config->gated_mlp));
-  HEED_TRY(heed_field_size(fields, "mlp_ratio", 1, &ratio));
   HEED_TRY(heed_field_size(fields, key_of(config, "hidden_size"), 1, &hidden));
-  if (!heed_u64_mul(ratio, hidden, &width) || width > HEED_CONFIG_MAX)
-    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %u)",
+  if (said && (!heed_json_double(fields->json, said, &ratio) || !(ratio > 0.0)))
+    return heed_field_fail(fields, "mlp_ratio", said, "a number above 0");
+  if (!(ratio * hidden <= HEED_CONFIG_MAX))
+    return heed_fail(fields->error, HEED_INVALID_FILE, "%s: mlp_ratio is too large (found %g)",
                      fields->where, ratio);
+  uint64_t width = (uint64_t)(ratio * hidden);
   if (config->gated_mlp.value) width = (width * 2 / 3 + 7) / 8 * 8;
   if (width)
     config->mlp_width = (heed_config_value){
@@ -229,7 +231,7 @@ static heed_status read_mlp_ratio(heed_config *config, const heed_fields *fields
 static heed_status read_sizes(heed_config *config, const heed_fields *fields) {
   HEED_TRY(read_mlp_ratio(config, fields));
   HEED_TRY(read_needed(config, fields));
-  HEED_TRY(heed_read_size(fields, "num_channels", 1, &config->channels));
+  HEED_TRY(heed_read_size(fields, key_of(config, "num_channels"), 1, &config->channels));
   HEED_TRY(heed_read_size(fields, "num_labels", 0, &config->classes));
   HEED_TRY(heed_read_size(fields, "num_register_tokens", 0, &config->registers));
   HEED_TRY(heed_read_bool(fields, "vision_use_head", &config->probe));
@@ -271,7 +273,7 @@ static void set_class_defaults(heed_config *config) {
   const bool alike = family->rules.key_bias == HEED_KEY_BIAS_ALIKE;
   config->rules = family->rules;
   if (defaults->epsilon > 0.0f) config->rules.epsilon = defaults->epsilon;
-  config->channels = (heed_config_value){3, "num_channels", true};
+  config->channels = (heed_config_value){3, key_of(config, "num_channels"), true};
   const bool own_key = family->keys.biases != NULL;
   config->qkv_bias =
       (heed_config_value){!family->rules.unbiased && (!own_key || defaults->biased),
@@ -307,9 +309,10 @@ static heed_status read_norms(heed_config *config, const heed_fields *fields) {
 static heed_status read_frames(heed_config *config, const heed_fields *fields) {
   const heed_config_defaults *defaults = &config->family->defaults;
   if (!defaults->frames) return HEED_OK;
-  config->frames = (heed_config_value){defaults->frames, "num_frames", true};
+  const char *key = key_of(config, "num_frames");
+  config->frames = (heed_config_value){defaults->frames, key, true};
   config->tubelet = (heed_config_value){defaults->tubelet, "tubelet_size", true};
-  HEED_TRY(heed_read_size(fields, "num_frames", 1, &config->frames));
+  HEED_TRY(heed_read_size(fields, key, 1, &config->frames));
   return heed_read_size(fields, "tubelet_size", 1, &config->tubelet);
 }
 

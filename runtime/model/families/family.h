@@ -35,7 +35,7 @@ typedef struct heed_config_defaults {
 
 /* What the family's config calls things where most call them otherwise; NULL: as most do. */
 typedef struct heed_config_keys {
-  const char *width, *layers, *heads, *epsilon, *biases;
+  const char *width, *layers, *heads, *epsilon, *biases, *image_size, *channels, *frames;
   /* those that most have not: which norm it is, whether queries and keys have one, whether the
    * final states have none (true by default) */
   const char *norm, *query_norm, *no_final_norm;

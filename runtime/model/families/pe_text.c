@@ -8,7 +8,7 @@ const heed_family heed_family_pe_text = {
     .tower = HEED_TOWER_TEXT,
     .marks = "visual.attn_pool.probe",
     .rules = {.pool = HEED_POOL_END,
-              .architecture = "clip",
+              .architecture = "vit_pe_",
               .epsilon = 1e-5f,
               .activation = HEED_ACTIVATION_GELU,
               .causal = true},

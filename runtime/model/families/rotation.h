@@ -9,6 +9,9 @@ typedef enum heed_rotation_kind {
   HEED_ROTATION_NONE,
   HEED_ROTATION_CENTRED, /* DINOv3: coordinates of patch centres in -1 .. 1, times 2 pi */
   HEED_ROTATION_AXIAL,   /* row and column numbers */
+  /* V-JEPA 2: time, row and column each turn a third of a head's numbers, rounded down to an even
+   * count; stored positions are not read */
+  HEED_ROTATION_VIDEO,
 } heed_rotation_kind;
 
 /* Half of the angles is for the rows, half for the columns, with frequencies base^(-4 k / D). In a

@@ -53,6 +53,8 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("a guess", 1792, HEADS, 16)                            \
   ROW("a guess", 4096, HEADS, 32)                            \
   ROW("moco", 384, HEADS, 12)                                \
+  ROW("vjepa2", 0, HEAD_WIDTH, 64)                           \
+  ROW("vjepa2", 1280, HEADS, 16)                             \
   ROW("qwen", 0, HEADS, 16)                                  \
   ROW("moonvit", 0, HEADS, 16)                               \
   ROW("internvit", 1024, HEADS, 16)                          \

@@ -16,7 +16,7 @@ typedef struct heed_vit_builder {
   heed_value token_mask;     /* or none */
   heed_value places, pairs;  /* of the tokens of a shortened sequence, or none */
   heed_value cosines, sines; /* of rotary positions, or none */
-  heed_value partners;       /* of a shortened sequence: with which element each one is rotated */
+  heed_value partners;       /* of rotations by element: with which other each one is rotated */
   heed_value shared_bias;    /* of all layers, where they share it */
   heed_value window_bias;    /* of those with windows */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
@@ -63,6 +63,22 @@ heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error
 /* Rotates the patches of [B, H, T, D] by them; x itself where there are none. */
 heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x);
 
+/* Rotations by element, x cos + partner sin, the sine with the sign that the element takes it with:
+ * of a sequence that some patches have left, and of pairs that are turned by two angles. */
+typedef struct heed_vit_turns {
+  float *cosines, *sines; /* [heads, all tokens, D], the graph's */
+  int32_t *partners;      /* [D] */
+  uint32_t heads, tokens, depth;
+} heed_vit_turns;
+/* Room for them; they become constants. */
+heed_status heed_vit_keep_turns(heed_vit_builder *b, uint32_t heads, uint32_t tokens,
+                                heed_vit_turns *turns, heed_error *error);
+void heed_vit_define_turns(heed_vit_builder *b, const heed_vit_turns *turns);
+/* Those of V-JEPA 2, of time, row and column. */
+heed_status heed_vit_turn_video(heed_vit_builder *b, heed_error *error);
+/* Rotates x [n B, H, T, D], n videos' worth of heads: query and key may lie one after the other. */
+heed_value heed_vit_rotate_elements(heed_vit_builder *b, heed_value x);
+
 /* Of a sequence that some patches have left (heed_build_desc.shortened): shorten.c. */
 
 /* Its states before the first layer, which are an input. */
@@ -70,7 +86,8 @@ heed_value heed_vit_define_shortened(heed_vit_builder *b);
 /* The rotary tables of its tokens, from those of the grid [heads, rows * columns, pairs]. */
 heed_status heed_vit_shorten_turn(heed_vit_builder *b, const float *cosines, const float *sines,
                                   uint32_t heads, uint32_t pairs, heed_error *error);
-heed_value heed_vit_shorten_rotate(heed_vit_builder *b, heed_value x);
+/* The rows of its tokens of a table [heads, all tokens, D]. */
+heed_value heed_vit_shorten_table(heed_vit_builder *b, heed_value table);
 /* The position bias of its tokens, [B, H, T, T], from that of all pairs, [H, all * all]. */
 heed_value heed_vit_shorten_bias(heed_vit_builder *b, heed_value bias);
 

@@ -496,6 +496,7 @@ heed_status heed_roles_detect(heed_checkpoint *checkpoint, const heed_config *co
   HEED_TRY(refuse_post_norm(roles, error));
   roles->lacks = lacking(roles->family);
   if (roles->rules.classifier_embeds) roles->lacks |= HEED_GROUP(CLASSIFIER);
+  if (roles->rules.rotation.kind == HEED_ROTATION_VIDEO) roles->lacks |= HEED_GROUP(POSITIONS);
   if (roles->rules.rotation.kind != HEED_ROTATION_AXIAL) roles->lacks |= HEED_GROUP(FREQUENCIES);
   if (roles->rules.rotation.kind != HEED_ROTATION_CENTRED) roles->lacks |= HEED_GROUP(PERIODS);
   HEED_TRY(choose_positions(roles, config, error));

@@ -219,11 +219,11 @@ static heed_status check_biases(const heed_roles *roles, const heed_config *conf
 
 static heed_status rotation_sizes(const heed_roles *roles, const heed_config *config,
                                   heed_vit_dimensions *d, heed_error *error) {
-  const uint32_t size = d->attention_width / d->heads;
+  const uint32_t size = d->attention_width / d->heads, kind = roles->rules.rotation.kind;
   d->reference = roles->rules.rotation.reference;
   if (!d->reference && config->timm)
     d->reference = heed_architecture_reference(config->model_type, d->width);
-  if (!roles->rules.rotation.kind || size % 4 == 0) return HEED_OK;
+  if (!kind || kind == HEED_ROTATION_VIDEO || size % 4 == 0) return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
                    "%s: heads of %u numbers cannot be rotated (expected a multiple of 4)",
                    heed_checkpoint_name(roles->checkpoint), size);
@@ -288,8 +288,9 @@ static heed_status frame_sizes(const heed_roles *roles, const heed_checkpoint_te
       (uint64_t)d->channels * d->tubelet <= HEED_CONFIG_MAX)
     return HEED_OK;
   return heed_fail(error, HEED_INVALID_FILE,
-                   "%s: num_frames does not fit the weights (found %u, expected a multiple of %u)",
-                   heed_config_where(&config->frames), d->frames, d->tubelet);
+                   "%s: %s does not fit the weights (found %u, expected a multiple of %u)",
+                   heed_config_where(&config->frames),
+                   config->frames.key ? config->frames.key : "num_frames", d->frames, d->tubelet);
 }
 
 /* Of what embeds patches. */
@@ -521,10 +522,12 @@ static heed_status position_sizes(const heed_roles *roles, const heed_config *co
                      "expected 1 to %u patches)",
                      heed_config_where(image), image->key, image->value, d->patch, HEED_CONFIG_MAX);
   if (!positions.tensor) {
-    const uint32_t hinted = hint_of(roles, HEED_TRAINING_IMAGE_SIZE);
+    const uint32_t hinted = hint_of(roles, HEED_TRAINING_IMAGE_SIZE),
+                   own = roles->rules.made_positions ? roles->family->defaults.image_size : 0,
+                   usual = own ? own : 224;
     d->image_size = image->key           ? image->value
                     : hinted >= d->patch ? take_hint(d, HEED_TRAINING_IMAGE_SIZE, hinted)
-                                         : 224 / d->patch * d->patch;
+                                         : usual / d->patch * d->patch;
     d->image_guessed = roles->rules.made_positions && !image->key && hinted < d->patch;
     return made_sizes(roles, d, error);
   }

@@ -61,6 +61,7 @@ static void describe_rotation(const heed_vit *model, char *text, size_t size) {
   const bool own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES)->tensor != NULL;
   const char *by = own                                   ? "learned frequencies"
                    : rule->kind == HEED_ROTATION_CENTRED ? "patch centres"
+                   : rule->kind == HEED_ROTATION_VIDEO   ? "time, rows and columns"
                    : rule->columns_first                 ? "columns and rows"
                                                          : "rows and columns";
   int at = rule->kind

@@ -212,10 +212,18 @@ static bool matches(const char *text, const char *pattern) {
   return strncmp(text, pattern, length) == 0 && (pattern[length] || !text[length]);
 }
 
+/* Whether they are the positions of a model that reads none. */
+static bool is_left_positions(const heed_roles *roles, const char *name) {
+  const heed_checkpoint_tensor *stored = heed_roles_named(roles, "pos_embed");
+  return roles->rules.rotation.kind == HEED_ROTATION_VIDEO && stored &&
+         strcmp(stored->info->name, name) == 0;
+}
+
 /* Whether results could depend on a tensor of this name. What lies beside the model is
  * another's. */
 static bool matters(const heed_roles *roles, const char *name) {
   const size_t length = strlen(roles->prefix);
+  if (is_left_positions(roles, name)) return false;
   if (heed_roles_name_one(roles, name)) return true;
   if (strncmp(name, roles->prefix, length) != 0) return false;
   name += length;

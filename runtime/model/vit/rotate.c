@@ -81,6 +81,7 @@ heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error
   const heed_vit *model = b->model;
   const bool own = heed_vit_ref(model, HEED_ROLE_FREQUENCIES)->tensor != NULL;
   if (!model->roles.rules.rotation.kind || (b->cosines.id && !own)) return HEED_OK;
+  if (model->roles.rules.rotation.kind == HEED_ROTATION_VIDEO) return heed_vit_turn_video(b, error);
   const uint32_t patches = b->rows * b->columns, heads = own ? model->dims.heads : 1,
                  size = model->dims.width / model->dims.heads / 2;
   const size_t angles = (size_t)heads * size;
@@ -113,7 +114,7 @@ heed_status heed_vit_turn(heed_vit_builder *b, uint32_t layer, heed_error *error
 
 heed_value heed_vit_rotate(heed_vit_builder *b, heed_value x) {
   if (!b->cosines.id) return x;
-  if (b->desc.shortened) return heed_vit_shorten_rotate(b, x);
+  if (b->partners.id) return heed_vit_rotate_elements(b, x);
   const heed_rotary_desc desc = {.struct_size = sizeof desc,
                                  .x = x,
                                  .cos = b->cosines,

@@ -40,25 +40,20 @@ static uint32_t partner_of(uint32_t e, uint32_t pairs, bool half, uint32_t *pair
   return *second ? e - step : e + step;
 }
 
-typedef struct tables {
-  float *cosines, *sines; /* [heads, all tokens, D]; those before the patches are not turned */
-  int32_t *partners;      /* [D] */
-} tables;
-
 /* x cos + partner sin, the sine with the sign that the element takes it with. */
 static void fill(const heed_vit_builder *b, const float *cosines, const float *sines,
-                 uint32_t heads, uint32_t pairs, uint32_t depth, const tables *to) {
+                 uint32_t heads, uint32_t pairs, const heed_vit_turns *to) {
   const uint32_t prefix = b->model->dims.prefix_tokens, patches = b->rows * b->columns,
                  tokens = prefix + patches;
   const bool half = b->model->roles.rules.rotation.half;
-  for (uint32_t e = 0; e < depth; e++) {
+  for (uint32_t e = 0; e < to->depth; e++) {
     uint32_t pair = 0;
     bool second = false;
     const uint32_t partner = partner_of(e, pairs, half, &pair, &second);
     to->partners[e] = (int32_t)partner;
     for (uint32_t head = 0; head < heads; head++)
       for (uint32_t t = 0; t < tokens; t++) {
-        const size_t at = ((size_t)head * tokens + t) * depth + e,
+        const size_t at = ((size_t)head * tokens + t) * to->depth + e,
                      from = ((size_t)head * patches + t - prefix) * pairs + pair;
         const bool turned = t >= prefix && partner != e;
         to->cosines[at] = turned ? cosines[from] : 1.0f;
@@ -67,46 +62,18 @@ static void fill(const heed_vit_builder *b, const float *cosines, const float *s
   }
 }
 
-static heed_value define_table(heed_vit_builder *b, const float *data, heed_shape shape) {
-  return gather_by_head(b, heed_vit_define_data(b, data, shape), b->places);
-}
-
 heed_status heed_vit_shorten_turn(heed_vit_builder *b, const float *cosines, const float *sines,
                                   uint32_t heads, uint32_t pairs, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
-  const uint32_t depth = dims->attention_width / dims->heads,
-                 tokens = dims->prefix_tokens + b->rows * b->columns;
-  const size_t count = (size_t)heads * tokens * depth;
-  const tables made = {heed_graph_keep(b->graph, NULL, count * sizeof(float)),
-                       heed_graph_keep(b->graph, NULL, count * sizeof(float)),
-                       heed_graph_keep(b->graph, NULL, depth * sizeof(int32_t))};
-  if (!made.cosines || !made.sines || !made.partners)
-    return heed_fail_memory(error, "model: rotary positions", 2 * count * sizeof(float));
-  fill(b, cosines, sines, heads, pairs, depth, &made);
-  const heed_constant_desc partners = {.struct_size = sizeof partners,
-                                       .dtype = HEED_I32,
-                                       .shape = HEED_SHAPE(depth),
-                                       .data = made.partners};
-  b->partners = heed_define_constant(b->graph, &partners);
-  b->cosines = define_table(b, made.cosines, HEED_SHAPE(heads, tokens, depth));
-  b->sines = define_table(b, made.sines, HEED_SHAPE(heads, tokens, depth));
+  heed_vit_turns made;
+  HEED_TRY(heed_vit_keep_turns(b, heads, dims->prefix_tokens + b->rows * b->columns, &made, error));
+  fill(b, cosines, sines, heads, pairs, &made);
+  heed_vit_define_turns(b, &made);
   return HEED_OK;
 }
 
-/* x is [n B, H, T, D], n pictures' worth of heads: query and key may lie one after the other. */
-heed_value heed_vit_shorten_rotate(heed_vit_builder *b, heed_value x) {
-  if (!x.id) return x; /* the graph has failed */
-  const heed_shape whole = heed_graph_record(b->graph, x.id)->shape;
-  const heed_shape apart = HEED_SHAPE(whole.dim[0] / b->desc.batch, b->desc.batch, whole.dim[1],
-                                      whole.dim[2], whole.dim[3]);
-  const heed_value parts = heed_define_view(b->graph, x, 0, &apart);
-  const heed_gather_desc gather = {sizeof gather, parts, b->partners, 4, false};
-  const heed_multiply_desc straight = {sizeof straight, parts, b->cosines},
-                           crossed = {sizeof crossed, heed_define_gather(b->graph, &gather),
-                                      b->sines};
-  const heed_add_desc add = {sizeof add, heed_define_multiply(b->graph, &straight),
-                             heed_define_multiply(b->graph, &crossed)};
-  return heed_define_view(b->graph, heed_define_add(b->graph, &add), 0, &whole);
+heed_value heed_vit_shorten_table(heed_vit_builder *b, heed_value table) {
+  return gather_by_head(b, table, b->places);
 }
 
 /* ---------------------------------------------------------------------------- relative positions

@@ -187,7 +187,7 @@ test('windows are kept or said not to be', async () => {
   model.close()
 })
 
-for (const name of named(/^videomae/))
+for (const name of named(/^(videomae|vjepa2)/))
   for (const file of cases(name))
     test(`vit/${name}/${file}: a video's frames, rows and columns`, async () => {
       const { tensors, model, session, result, info } = await runCase(name, file),
