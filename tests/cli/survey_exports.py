@@ -116,10 +116,104 @@ def check_layer(layer):
     close(of["outliers"]["mean"], sum(outliers) / 4, "outliers")
 
 
+def polygon(*corners):
+    def inside(x, y):
+        edges = zip(corners, corners[1:] + corners[:1])
+        return sum((a[1] > y) != (b[1] > y) and x < a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]) for a, b in edges) % 2 == 1
+
+    return inside
+
+
+def heart(x, y):
+    px, py = abs(x) * 0.62, y * 0.62 + 0.55
+    return math.hypot(px - 0.25, py - 0.75) < math.sqrt(2) / 4 if px + py > 1 else px < py
+
+
+def ring(low, high):
+    return lambda x, y: low < math.hypot(x, y) < high
+
+
+def star(x, y, points=[((0.45, 1)[i % 2 == 0] * math.sin(math.pi * i / 5), (0.45, 1)[i % 2 == 0] * math.cos(math.pi * i / 5)) for i in range(10)]):
+    return polygon(*points)(x, y)
+
+
+# Shapes in their bounding circle of radius 1, y up.
+INSIDE = {
+    "disc": ring(-1, 0.9),
+    "ring": ring(0.5, 0.95),
+    "crescent": lambda x, y: math.hypot(x, y) < 0.96 and math.hypot(x - 0.46, y) > 0.78,
+    "heart": heart,
+    "star": star,
+    "triangle": polygon((0, 1), (-0.866, -0.5), (0.866, -0.5)),
+    "square": lambda x, y: max(abs(x), abs(y)) < 0.7071,
+    "cross": lambda x, y: min(abs(x), abs(y)) < 0.28 and max(abs(x), abs(y)) < 0.96,
+    "arrow": polygon((0, 1), (-0.85, 0.08), (-0.3, 0.08), (-0.3, -0.95), (0.3, -0.95), (0.3, 0.08), (0.85, 0.08)),
+    "hourglass": polygon((-0.74, 0.67), (-0.13, 0), (-0.74, -0.67), (0.74, -0.67), (0.13, 0), (0.74, 0.67)),
+}
+
+
+def covered(of):
+    """The pixels in each patch that an object covers."""
+    count, turn, radius = [0] * patches, math.radians(of["angle"]), of["radius"]
+    for v in range(max(0, int(of["y"] - radius)), min(224, int(of["y"] + radius) + 1)):
+        for u in range(max(0, int(of["x"] - radius)), min(224, int(of["x"] + radius) + 1)):
+            x, y = (u + 0.5 - of["x"]) / radius, (of["y"] - v - 0.5) / radius
+            x, y = x * math.cos(turn) + y * math.sin(turn), y * math.cos(turn) - x * math.sin(turn)
+            count[v // 16 * side + u // 16] += INSIDE[of["shape"]](x, y)
+    return count
+
+
+def twins(seed):
+    """The patches of both twins: an object has a patch that it covers the most, and an eighth of at least."""
+    objects = json.load(open(f"{folder}/scene{seed}.json", encoding="utf-8"))["objects"]
+    names = [of["shape"] for of in objects]
+    all_covered = [covered(of) for of in objects]
+    owner = [max(range(len(objects)), key=lambda i: all_covered[i][p]) for p in range(patches)]
+    pair = [i for i, name in enumerate(names) if names.count(name) == 2]
+    return [[p for p in range(patches) if owner[p] == i and all_covered[i][p] >= 32] for i in pair]
+
+
+def check_twins():
+    """The mean weight between the patches of the twins, both ways, in x uniform."""
+    places = [twins(seed) for seed in range(1, 5)]
+    assert survey["scenes_with_twins"] == 4 and all(len(pair) == 2 and min(map(len, pair)) > 2 for pair in places)
+    stored = dict(((layer, head), (pictures, mean)) for layer, head, pictures, mean in sqlite3.connect(f"{folder}/e.sqlite").execute(
+        "SELECT layer, head, pictures, mean FROM head_means WHERE statistic = 'twin_weight'"))
+    for at in range(20):
+        weights = []
+        for (a, b), data in zip(places, maps(at // 4, at % 4)):
+            both = [data[(q + 1) * tokens + k + 1] for x, y in ((a, b), (b, a)) for q in x for k in y]
+            weights.append(math.fsum(both) / len(both) * tokens)
+        of, mean = survey["heads"][at]["twin_weight"], sum(weights) / 4
+        close(of["mean"], mean, ("twin_weight", at))
+        close(of["spread"], math.sqrt(sum((x - mean) ** 2 for x in weights) / 3), ("spread", at), 1e-5)
+        close(of["least"], min(weights), ("least", at))
+        close(of["largest"], max(weights), ("largest", at))
+        close(saved["twin_weight"][1][at], mean, ("twin_weight saved", at))
+        assert stored[at // 4, at % 4][0] == 4
+        close(stored[at // 4, at % 4][1], mean, ("twin_weight stored", at))
+        assert (mean >= 8) == (survey["heads"][at]["habit"] == "twins") == (at == 12), (at, mean)
+    assert {f"{h['layer']}.{h['head']}" for h in survey["heads"] if h["habit"] == "positional"} >= {"0.0", "0.1", "0.2", "0.3"}
+
+
+def check_labels(page):
+    """No label of the scatter lies on another, nor on a dot. Letters are 0.62 of the 11 pixels wide."""
+    dots = [tuple(map(float, xy)) for xy in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', page)]
+    boxes = []
+    for x, y, text in re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="middle"[^>]*>(\d+\.\d+(?: twins)?)</text>', page):
+        half = len(text) * 11 * 0.62 / 2
+        boxes.append((float(x) - half, float(y) - 8.5, float(x) + half, float(y) + 0.5))
+    assert len(boxes) == len(dots) == 20, (len(boxes), len(dots))
+    for i, a in enumerate(boxes):
+        for b in boxes[:i] + [(x - 5, y - 5, x + 5, y + 5) for x, y in dots]:
+            assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3], (a, b)
+
+
 check_head(0, 0)
 check_head(3, 0)
 for layer in range(5):
     check_layer(layer)
+check_twins()
 
 # the closest to the mean of the rows, and the farthest; each class by its share
 rows = sqlite3.connect(f"{folder}/e.sqlite")
@@ -140,4 +234,6 @@ page = open(f"{folder}/e.html", encoding="utf-8").read()
 assert page.rstrip().endswith("</html>") and "<script" not in page
 assert {"data:"} == set(re.findall(r'(?:src=|href=|url\()"?([^")]{5})', page))
 assert page.count("<circle") == 20 and page.count("<figure>") == 80 and page.count("background-image") >= 2
+check_labels(page)
+assert re.search(r'<th class="t">twins</th>.*?<b>3\.0</b> \(', page) and re.search(r'<th class="t">positional</th>.*?<b>0\.0</b> \(', page)
 assert page.count('alt="mean weight by offset"') == 20 and page.count('alt="from the first token"') == 80

@@ -195,6 +195,13 @@ expect_one_sentence survey "another survey (found other images; --resume goes on
 heed survey $scenes --precision f16 -o "$bad/whole.sqlite" --resume
 [ "$status" -ne 0 ] || fail "other options were taken"
 [ "$(hash "$bad/whole.sqlite")" = "$whole" ] || fail "the survey was changed"
+cp "$bad/whole.sqlite" "$here/old.sqlite"
+"$python" -c "import sqlite3; sqlite3.connect('$here/old.sqlite').execute('PRAGMA user_version = 3')"
+for more in "--merge old.sqlite" "--merge $bad/whole.sqlite old.sqlite" "$scenes -o old.sqlite --resume" "--compare $bad/whole.sqlite old.sqlite"; do
+  heed survey $more
+  expect_exit 3
+  expect_one_sentence survey "old.sqlite: a survey of an older heed (found version 3, expected 4; another -o makes it again)"
+done
 echo text >"$here/text.sqlite"
 heed survey --merge text.sqlite
 expect_exit 3
@@ -329,6 +336,7 @@ heed survey --scenes 4 $common -o e.sqlite --json e.json --save e.safetensors --
 expect_exit 0
 for seed in 1 2 3 4; do
   heed run --scene "$seed" $common --layer all --save-only 'attention.*,layer.*.output' --save "m$seed.safetensors"
+  heed demo --scene "$seed" $common --save "scene$seed.json"
 done
 "$python" "$(dirname "$0")/survey_exports.py" "$here" || fail "a survey shows other numbers than its maps have"
 heed survey --merge e.sqlite --report again.html --json again.json --typical 2 --by distance

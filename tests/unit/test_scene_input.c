@@ -1,6 +1,7 @@
 /* Scenes as input of a verb: memory that runs out before one is drawn, and what sees them fails. */
 #include "session/scene_input.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,7 +71,29 @@ static void test_each(void **state) {
   heed_context_destroy(cli.context);
 }
 
+/* Uniform attention is 1; else the weights of the pairs alone count, each way as much. */
+static void test_twins_weight(void **state) {
+  (void)state;
+  static float map[(2 + HEED_SCENE_PATCHES) * (2 + HEED_SCENE_PATCHES)];
+  scene_twins twins = {.count = {2, 3}, .patch = {{0, 195}, {7, 8, 100}}};
+  const scene_twins none = {.count = {2, 0}};
+  for (uint32_t prefix = 0; prefix < 3; prefix++) {
+    const size_t tokens = prefix + (size_t)HEED_SCENE_PATCHES;
+    for (size_t i = 0; i < tokens * tokens; i++) map[i] = 1.0f / (float)tokens;
+    assert_true(fabs(scene_twins_weight(&twins, map, prefix) - 1.0) < 1e-6);
+    assert_true(scene_twins_weight(&none, map, prefix) == 0.0);
+    for (size_t i = 0; i < tokens * tokens; i++) map[i] = 0.0f;
+    map[(prefix + 195) * tokens + prefix + 8] = 0.5f;
+    map[(prefix + 100) * tokens + prefix] = 0.25f;
+    map[(prefix + 7) * tokens + prefix + 8] = 1.0f;
+    map[prefix * tokens + prefix + 1] = 1.0f;
+    assert_true(fabs(scene_twins_weight(&twins, map, prefix) -
+                     0.5 * (0.5 / 6 + 0.25 / 6) * (double)tokens) < 1e-12);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_picture), cmocka_unit_test(test_each)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_picture), cmocka_unit_test(test_each),
+                                     cmocka_unit_test(test_twins_weight)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,8 @@ static void fill(survey_numbers *numbers, test_random *random) {
     numbers->offsets[i] = (double)test_random_uniform(random, 0.0f, 1.0f);
   numbers->prefix[0] = (double)test_random_uniform(random, 0.0f, 1.0f);
   numbers->squares[0] = (double)test_random_uniform(random, 0.0f, 1.0f);
+  numbers->twins = test_random_uniform(random, 0.0f, 1.0f) < 0.5f;
+  numbers->twin_weights[0] = (double)test_random_uniform(random, 0.0f, 13.0f);
   survey_state_numbers *states = &numbers->states;
   states->present = states->mapped = true;
   for (size_t i = 0; i < SURVEY_NORMS; i++)
@@ -52,6 +54,8 @@ static void expect_same(const survey_sums *a, const survey_sums *b) {
   assert_memory_equal(a->offsets, b->offsets, survey_offsets(&shape) * sizeof(int64_t));
   assert_memory_equal(a->prefix, b->prefix, sizeof(int64_t));
   assert_memory_equal(a->squares, b->squares, sizeof(int64_t));
+  assert_int_equal(a->twin_pictures, b->twin_pictures);
+  assert_memory_equal(a->twins, b->twins, sizeof *a->twins);
   assert_int_equal(a->states.pictures, b->states.pictures);
   assert_int_equal(a->states.mapped, b->states.mapped);
   assert_memory_equal(a->states.moments, b->states.moments,
@@ -149,6 +153,29 @@ static void test_small_spread(void **state) {
   survey_sums_free(&sums);
 }
 
+/* Weights from twin to twin are those of scenes alone. */
+static void test_twins(void **state) {
+  (void)state;
+  survey_sums sums;
+  survey_numbers numbers;
+  test_random random = {17};
+  assert_ok(survey_sums_create(&shape, &sums, &error));
+  assert_ok(survey_numbers_create(&shape, &numbers, &error));
+  assert_true(survey_sums_twins(&sums, 0).mean == 0.0);
+  for (int i = 0; i < 6; i++) {
+    fill(&numbers, &random);
+    numbers.twins = i % 2;
+    numbers.twin_weights[0] = i % 2 ? (double)i : (double)NAN;
+    assert_ok(survey_sums_add(&sums, &numbers, &error));
+  }
+  const survey_summary found = survey_sums_twins(&sums, 0);
+  assert_int_equal(sums.twin_pictures, 3);
+  assert_true(found.mean == 3.0 && found.spread == 2.0);
+  assert_true(found.least == 1.0 && found.largest == 5.0);
+  survey_numbers_free(&numbers);
+  survey_sums_free(&sums);
+}
+
 /* A number beyond the last bin counts, and a quantile that lies there is not made up. */
 static void test_beyond_the_bins(void **state) {
   (void)state;
@@ -187,6 +214,10 @@ static void test_refused(void **state) {
     assert_int_equal(survey_sums_add(&sums, &numbers, &error), HEED_INVALID_FILE);
     numbers.statistics[1] = kept;
   }
+  numbers.twins = true;
+  numbers.twin_weights[0] = (double)NAN;
+  assert_int_equal(survey_sums_add(&sums, &numbers, &error), HEED_INVALID_FILE);
+  numbers.twin_weights[0] = 1.0;
   numbers.offsets[survey_offsets(&shape) - 1] = 2.0;
   assert_int_equal(survey_sums_add(&sums, &numbers, &error), HEED_INVALID_FILE);
   expect_same(&sums, &before);
@@ -202,8 +233,8 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_any_order), cmocka_unit_test(test_summary),
+      cmocka_unit_test(test_any_order),    cmocka_unit_test(test_summary),
       cmocka_unit_test(test_small_spread), cmocka_unit_test(test_beyond_the_bins),
-      cmocka_unit_test(test_refused)};
+      cmocka_unit_test(test_refused),      cmocka_unit_test(test_twins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

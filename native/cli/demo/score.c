@@ -42,7 +42,7 @@ static void mass_from(const score *s, const float *map, const uint8_t *owner, ui
 }
 
 static void add_head(const score *s, score_head *head, const float *map, const uint8_t *owner,
-                     const uint32_t twins[2]) {
+                     const uint32_t twins[2], const scene_twins *where) {
   uint32_t patches[HEED_SCENE_MAX_OBJECTS] = {0};
   bool legible = true;
   double cls = 0.0;
@@ -58,11 +58,11 @@ static void add_head(const score *s, score_head *head, const float *map, const u
     mass_from(s, map, owner, twins[way], mass);
     for (uint32_t k = 0; k < HEED_SCENE_MAX_OBJECTS; k++)
       if (k != other_twin && mass[k] > others) others = mass[k];
-    head->times += 0.5 * mass[other_twin] / uniform;
     legible = legible && mass[other_twin] >= LEGIBLE_UNIFORM * uniform &&
               mass[other_twin] >= LEGIBLE_OTHERS * others;
   }
   head->legible += legible;
+  head->times += scene_twins_weight(where, map, s->prefix);
   const uint32_t both = patches[twins[0]] + patches[twins[1]];
   head->cls_times += cls * s->tokens / (both ? both : 1);
 }
@@ -70,14 +70,17 @@ static void add_head(const score *s, score_head *head, const float *map, const u
 void score_add(score *to, const heed_scene *scene, const uint8_t *owner, uint32_t answer,
                const float *attention) {
   uint32_t twins[2];
+  scene_twins where;
   if (!heed_scene_twins(scene, twins)) return;
+  scene_input_twins(scene, owner, &where);
   const uint32_t drawn = scene->objects[twins[0]].shape;
   to->scenes++;
   to->right += answer == drawn;
   to->confusion[drawn][answer < HEED_SCENE_SHAPES ? answer : HEED_SCENE_SHAPES]++;
   to->digest = (to->digest ^ answer) * UINT64_C(0x100000001b3);
   for (uint32_t i = 0; i < to->layers * to->heads; i++)
-    add_head(to, &to->head[i], attention + (size_t)i * to->tokens * to->tokens, owner, twins);
+    add_head(to, &to->head[i], attention + (size_t)i * to->tokens * to->tokens, owner, twins,
+             &where);
 }
 
 uint32_t score_best_twin_head(const score *of) {

@@ -4,13 +4,11 @@
 #define HEED_CLI_DEMO_SCORE_H
 
 #include "heed/scene.h"
-#include "session/pipeline.h"
+#include "session/scene_input.h"
 
 /* One head over the scenes seen. */
 typedef struct score_head {
-  /* sum over scenes of (mass from a twin's patches to the other's) / (the other's share of all
-   * tokens), mean of both ways */
-  double times;
+  double times;     /* sum over scenes of scene_twins_weight */
   double cls_times; /* the same from CLS to both twins */
   /* scenes where, both ways, that mass is >= 8 x uniform and >= 3 x the mass on any other object,
    * the twin itself included */

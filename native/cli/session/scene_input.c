@@ -64,8 +64,23 @@ void scene_input_twins(const heed_scene *scene, const uint8_t *owner, scene_twin
            heed_scene_colour_names[a->colour], heed_scene_shape_names[a->shape],
            a->x / HEED_SCENE_UNIT, a->y / HEED_SCENE_UNIT, heed_scene_colour_names[b->colour],
            heed_scene_shape_names[b->shape], b->x / HEED_SCENE_UNIT, b->y / HEED_SCENE_UNIT);
-  for (uint32_t k = 0; k < 2; k++)
+  for (uint32_t k = 0; k < 2; k++) {
     middle_patch(&scene->objects[index[k]], index[k], owner, &twins->row[k], &twins->column[k]);
+    for (uint32_t p = 0; p < HEED_SCENE_PATCHES; p++)
+      if (owner[p] == index[k]) twins->patch[k][twins->count[k]++] = (uint8_t)p;
+  }
+}
+
+double scene_twins_weight(const scene_twins *twins, const float *map, uint32_t prefix) {
+  const size_t tokens = prefix + (size_t)HEED_SCENE_PATCHES;
+  const double pairs = 2.0 * twins->count[0] * twins->count[1];
+  double sum = 0.0;
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t q = 0; q < twins->count[k]; q++) {
+      const float *row = map + (prefix + twins->patch[k][q]) * tokens + prefix;
+      for (uint32_t p = 0; p < twins->count[1 - k]; p++) sum += (double)row[twins->patch[1 - k][p]];
+    }
+  return pairs > 0.0 ? sum / pairs * (double)tokens : 0.0;
 }
 
 heed_status scene_input_picture(cli_state *cli, const char *text, heed_picture *picture,

@@ -232,7 +232,7 @@ static void *work(void *user) {
   cli_prepared prepared = {0};
   survey_worked *to;
   while ((to = begin_one(crew, &own)) != NULL) {
-    to->status = crew->desc.read(&own, crew->desc.user, &to->item, &prepared);
+    to->status = crew->desc.read(&own, crew->desc.user, &to->item, &prepared, &maps.twins);
     to->bad = to->status != HEED_OK;
     free(to->item.of.bytes); /* nobody needs them again */
     to->item.of.bytes = NULL;

@@ -20,8 +20,9 @@ typedef struct survey_crew_desc {
   void *user;
   /* The next picture; *some: there is one. One thread at a time calls it. */
   heed_status (*next)(cli_state *cli, void *user, survey_item *item, bool *some);
-  /* Reads it. Several threads do. */
-  heed_status (*read)(cli_state *cli, void *user, const survey_item *item, cli_prepared *prepared);
+  /* Reads it; twins: those of a scene. Several threads do. */
+  heed_status (*read)(cli_state *cli, void *user, const survey_item *item, cli_prepared *prepared,
+                      scene_twins *twins);
 } survey_crew_desc;
 
 /* What came of a picture. */

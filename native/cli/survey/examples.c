@@ -115,9 +115,10 @@ static heed_status take(cli_state *cli, const survey_examples_desc *desc, const 
 static heed_status load(cli_state *cli, const survey_examples_desc *desc, const char *path,
                         heed_picture *picture) {
   survey_item item;
+  scene_twins twins;
   heed_status status = survey_item_of_path(cli, path, desc->limits->bytes, &item);
   if (status == HEED_OK)
-    status = survey_item_load(cli, &item, desc->pipeline, desc->limits, true, picture);
+    status = survey_item_load(cli, &item, desc->pipeline, desc->limits, true, picture, &twins);
   survey_item_free(&item);
   return status;
 }

@@ -145,14 +145,18 @@ static bool add_head(const float *map, const survey_shape *shape, survey_maps *m
     numbers->statistics[head * SURVEY_STATISTICS + s] = number;
     finite = finite && isfinite(number);
   }
+  if (numbers->twins)
+    numbers->twin_weights[head] = scene_twins_weight(&maps->twins, map, shape->prefix);
   const size_t tokens = survey_tokens(shape);
   for (size_t i = 0; mapped && shape->prefix && i < tokens; i++)
     numbers->first_row[head * tokens + i] = (double)map[i];
   return finite;
 }
 
-static bool is_own_grid(const survey_shape *shape, const survey_maps *maps) {
-  return maps->rows == shape->rows && maps->columns == shape->columns;
+/* What there will be of a picture. */
+static void begin(const survey_shape *shape, const survey_maps *maps, survey_numbers *numbers) {
+  numbers->mapped = maps->rows == shape->rows && maps->columns == shape->columns;
+  numbers->twins = maps->twins.present;
 }
 
 static heed_status add_layer(cli_state *cli, const survey_shape *shape, survey_maps *maps,
@@ -167,7 +171,7 @@ static heed_status add_layer(cli_state *cli, const survey_shape *shape, survey_m
 
 heed_status survey_gather(cli_state *cli, const survey_shape *shape, survey_maps *maps,
                           survey_numbers *numbers) {
-  numbers->mapped = is_own_grid(shape, maps);
+  begin(shape, maps, numbers);
   CLI_TRY(make_scan(cli, shape, maps));
   for (uint32_t layer = 0; layer < shape->layers; layer++)
     CLI_TRY(add_layer(cli, shape, maps, layer, maps->layer[layer], numbers));
@@ -203,7 +207,7 @@ heed_status survey_gather_run(cli_state *cli, cli_pipeline *pipeline, cli_choice
                               survey_maps *maps, survey_numbers *numbers) {
   gathering g = {.shape = shape, .maps = maps, .numbers = numbers};
   set_grid(pipeline, shape, maps);
-  numbers->mapped = is_own_grid(shape, maps);
+  begin(shape, maps, numbers);
   CLI_TRY(make_scan(cli, shape, maps));
   CLI_TRY(cli_pipeline_run_stages(cli, pipeline, choice, prepared->pixels, see_stage, &g));
   if (g.map < shape->layers || (numbers->states.present && g.state < shape->layers))

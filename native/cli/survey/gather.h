@@ -2,7 +2,7 @@
 #ifndef HEED_CLI_SURVEY_GATHER_H
 #define HEED_CLI_SURVEY_GATHER_H
 
-#include "session/pipeline.h"
+#include "session/scene_input.h"
 #include "sums.h"
 
 /* The shape of a survey of this model. Its grid is that of a square image as large as the model's;
@@ -18,6 +18,7 @@ typedef struct survey_maps {
   size_t copied; /* floats there is room for */
   heed_map_scan *scan;
   uint32_t scanned_rows, scanned_columns;
+  scene_twins twins; /* of the picture, where it is a scene; set by who reads it */
 } survey_maps;
 void survey_maps_free(survey_maps *maps);
 /* Takes the maps of picture 0 of the run. They last until the next run; with `copy`, as long as

@@ -157,29 +157,41 @@ static heed_status decode_member(cli_state *cli, const survey_member *of,
 }
 
 heed_status survey_item_load(cli_state *cli, const survey_item *item, const cli_pipeline *pipeline,
-                             const heed_image_limits *limits, bool quiet, heed_picture *picture) {
+                             const heed_image_limits *limits, bool quiet, heed_picture *picture,
+                             scene_twins *twins) {
   const char *path = item->of.path;
   char seed[SCENE_SIZE];
-  scene_twins twins;
+  twins->present = false;
   if (item->archived) return decode_member(cli, &item->of, pipeline, limits, picture);
   if (item->scene) {
     snprintf(seed, sizeof seed, "%u", item->seed);
-    return scene_input_picture(cli, seed, picture, &twins);
+    return scene_input_picture(cli, seed, picture, twins);
   }
   CLI_TRY(check_regular(cli, path));
   return pipeline ? cli_pipeline_load_image(cli, pipeline, path, limits, quiet, picture)
                   : heed_image_load_within(cli->context, path, limits, picture, &cli->error);
 }
 
+/* Whether the model takes all of a scene, pixel by pixel, in patches of the scene's own size. */
+static bool is_scene_grid(const cli_pipeline *pipeline, const cli_prepared *prepared) {
+  const double side = HEED_SCENE_SIDE;
+  const heed_region *of = &prepared->region;
+  return pipeline->info.patch == HEED_SCENE_PATCH && prepared->width == HEED_SCENE_SIDE &&
+         prepared->height == HEED_SCENE_SIDE && of->x == 0.0 && of->y == 0.0 && of->width == side &&
+         of->height == side;
+}
+
 heed_status survey_item_read(cli_state *cli, const survey_item *item, const cli_pipeline *pipeline,
                              const heed_image_limits *limits, bool quiet, uint32_t most_patches,
-                             cli_prepared *prepared) {
+                             cli_prepared *prepared, scene_twins *twins) {
   heed_picture picture = {0};
-  CLI_TRY(survey_item_load(cli, item, pipeline, limits, quiet, &picture));
+  CLI_TRY(survey_item_load(cli, item, pipeline, limits, quiet, &picture, twins));
   const heed_image view = heed_picture_view(&picture);
   const heed_status status = cli_pipeline_prepare(cli, pipeline, &pipeline->preprocess, &view,
                                                   item->of.path, most_patches, prepared);
   prepared->part = picture.part;
+  twins->present = twins->present && twins->count[0] && twins->count[1] && status == HEED_OK &&
+                   is_scene_grid(pipeline, prepared);
   heed_picture_free(cli->context, &picture);
   return status;
 }

@@ -4,7 +4,7 @@
 #define HEED_CLI_SURVEY_INPUTS_H
 
 #include "list.h"
-#include "session/pipeline.h"
+#include "session/scene_input.h"
 #include "tars.h"
 #include "terminal/picture_list.h"
 
@@ -61,13 +61,15 @@ heed_status survey_inputs_next(cli_state *cli, survey_inputs *inputs, survey_ite
 /* heed_image_limits.least_side for a model: twice what it resizes pictures to, so that resizing
  * still takes every pixel from several; 0 where the picture's own size tells. */
 uint32_t survey_inputs_least_side(const heed_preprocess *preprocess);
-/* Reads or draws a picture. Several threads may. pipeline NULL: in colour. Statuses: those of
- * cli_pipeline_load_image. */
+/* Reads or draws a picture; twins: those of a scene. Several threads may. pipeline NULL: in colour.
+ * Statuses: those of cli_pipeline_load_image. */
 heed_status survey_item_load(cli_state *cli, const survey_item *item, const cli_pipeline *pipeline,
-                             const heed_image_limits *limits, bool quiet, heed_picture *picture);
-/* And fits it for the model. Statuses: those of cli_pipeline_prepare, too. */
+                             const heed_image_limits *limits, bool quiet, heed_picture *picture,
+                             scene_twins *twins);
+/* And fits it for the model. twins: present where the model's patches are those of the scene.
+ * Statuses: those of cli_pipeline_prepare, too. */
 heed_status survey_item_read(cli_state *cli, const survey_item *item, const cli_pipeline *pipeline,
                              const heed_image_limits *limits, bool quiet, uint32_t most_patches,
-                             cli_prepared *prepared);
+                             cli_prepared *prepared, scene_twins *twins);
 
 #endif

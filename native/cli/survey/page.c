@@ -1,7 +1,6 @@
 /* HTML and SVG. See page.h. */
 #include "page.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,82 +97,4 @@ heed_status survey_page_map(const survey_page *page, const double *weights, uint
   fputs("\">", page->file);
   free(rgb);
   return status;
-}
-
-/* ---------------------------------------------------------------------------------------- scatter
- */
-
-enum { LEFT = 52, RIGHT = 690, TOP = 14, BOTTOM = 396 };
-
-typedef struct axes {
-  double share, sharp; /* ends */
-} axes;
-
-static double across(const axes *of, double share) {
-  return LEFT + share / of->share * (RIGHT - LEFT);
-}
-
-/* Logarithmic from 1 on. */
-static double up(const axes *of, double sharp) {
-  const double at = sharp > 1.0 ? log(sharp) / log(of->sharp) : 0.0;
-  return BOTTOM - at * (BOTTOM - TOP);
-}
-
-static axes axes_of(const survey_dot *dots, size_t count, bool moved) {
-  axes of = {0.1, 2.0};
-  for (size_t i = 0; i < count; i++)
-    for (int k = 0; k <= moved; k++) {
-      const survey_place *place = k ? &dots[i].from : &dots[i].place;
-      while (of.share < place->share) of.share += 0.1;
-      while (of.sharp < place->sharpness) of.sharp *= 2.0;
-    }
-  return of;
-}
-
-static void draw_axes(const survey_page *page, const axes *of) {
-  FILE *file = page->file;
-  for (int i = 0; i * 0.1 < of->share + 0.05; i++)
-    fprintf(file,
-            "<path class=\"g\" d=\"M%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" "
-            "text-anchor=\"middle\">%d %%</text>",
-            across(of, i * 0.1), TOP, BOTTOM, across(of, i * 0.1), BOTTOM + 16, 10 * i);
-  for (double sharp = 1.0; sharp < 1.5 * of->sharp; sharp *= 2.0)
-    fprintf(file,
-            "<path class=\"g\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
-            "text-anchor=\"end\">%g ×</text>",
-            LEFT, up(of, sharp), RIGHT, LEFT - 6, up(of, sharp) + 4.0, sharp);
-  fprintf(file,
-          "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">explained by the offset between patches "
-          "(share of the variance of weights) →</text><text transform=\"translate(12 %d) "
-          "rotate(-90)\" text-anchor=\"middle\">how sharply it looks (× uniform) →</text>",
-          (LEFT + RIGHT) / 2, BOTTOM + 34, (TOP + BOTTOM) / 2);
-}
-
-void survey_page_scatter(const survey_page *page, const survey_dot *dots, size_t count,
-                         uint32_t layers, bool moved) {
-  const axes of = axes_of(dots, count, moved);
-  fprintf(page->file,
-          "<svg viewBox=\"0 0 720 436\" width=\"960\" role=\"img\" aria-label=\"A dot for each "
-          "head\">");
-  draw_axes(page, &of);
-  for (size_t i = 0; i < count; i++) {
-    const survey_dot *dot = &dots[i];
-    const double x = across(&of, dot->place.share), y = up(&of, dot->place.sharpness);
-    uint8_t rgb[3];
-    heed_colormap_rgb(HEED_COLORMAP_VIRIDIS, layers > 1 ? dot->layer / (layers - 1.0) : 0.0, rgb);
-    if (moved)
-      fprintf(page->file, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"currentColor\"/>",
-              across(&of, dot->from.share), up(&of, dot->from.sharpness), x, y);
-    fprintf(
-        page->file,
-        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"rgb(%u,%u,%u)\" stroke=\"currentColor\" "
-        "stroke-width=\".5\"><title>layer %u, head %u: %.1f %% by offset, %.1f × "
-        "uniform</title></circle>",
-        x, y, rgb[0], rgb[1], rgb[2], dot->layer, dot->head, 100.0 * dot->place.share,
-        dot->place.sharpness);
-    if (count <= 160)
-      fprintf(page->file, "<text x=\"%.1f\" y=\"%.1f\">%u.%u</text>", x + 7.0, y + 4.0, dot->layer,
-              dot->head);
-  }
-  fputs("</svg>\n", page->file);
 }

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *const survey_habit_names[SURVEY_HABITS] = {"by place", "by content", "broad", "mixed"};
+const char *const survey_habit_names[SURVEY_HABITS] = {"twins", "positional", "by content", "broad",
+                                                       "mixed"};
 
 double survey_offset_pairs(const survey_shape *shape, int64_t row, int64_t column) {
   return (double)(shape->rows - llabs(row)) * (double)(shape->columns - llabs(column));
@@ -49,6 +50,7 @@ survey_place survey_place_of(const survey_sums *sums, size_t head) {
   place.share = place.share < 0.0 ? 0.0 : place.share > 1.0 ? 1.0 : place.share;
   if (mass > 0.0) place.sharpness = squares / mass * (double)survey_tokens(shape);
   for (uint32_t t = 0; t < shape->prefix; t++) place.prefix += survey_prefix_mean(sums, head, t);
+  place.twins = survey_sums_twins(sums, head).mean;
   return place;
 }
 
@@ -70,7 +72,8 @@ double survey_prefix_mean(const survey_sums *sums, size_t head, uint32_t t) {
 }
 
 survey_habit survey_habit_of(const survey_place *place) {
+  if (place->twins >= 8.0) return SURVEY_TWINS;
   if (place->sharpness < 4.0) return SURVEY_BROAD;
-  if (place->share >= 0.2) return SURVEY_BY_PLACE;
+  if (place->share >= 0.2) return SURVEY_POSITIONAL;
   return place->share < 0.05 && place->sharpness >= 8.0 ? SURVEY_BY_CONTENT : SURVEY_MIXED;
 }

@@ -1,4 +1,5 @@
-/* What the sums of a head say of where it looks: by place, or by what is there. */
+/* What the sums of a head say of where it looks: from twin to twin, by place, or by what is there.
+ */
 #ifndef HEED_CLI_SURVEY_PLACES_H
 #define HEED_CLI_SURVEY_PLACES_H
 
@@ -11,6 +12,7 @@ typedef struct survey_place {
   double peak;      /* the largest mean weight at an offset that a quarter of the patches have */
   int32_t row, column; /* that offset */
   double prefix;       /* mean weight of patch queries on the tokens before the patches */
+  double twins;        /* mean weight from twin to twin, in x uniform; 0 where no scene has any */
 } survey_place;
 
 /* Zeros where no picture was mapped. */
@@ -25,10 +27,12 @@ void survey_mean_first_row(const survey_sums *sums, size_t head, double *row);
 /* Mean weight of patch queries on token t before the patches. */
 double survey_prefix_mean(const survey_sums *sums, size_t head, uint32_t t);
 
+/* The first rule that holds. */
 typedef enum survey_habit {
-  SURVEY_BY_PLACE,   /* share >= 0.2 */
+  SURVEY_TWINS,      /* twins >= 8 */
+  SURVEY_POSITIONAL, /* share >= 0.2, sharpness >= 4 */
   SURVEY_BY_CONTENT, /* share < 0.05, sharpness >= 8 */
-  SURVEY_BROAD,      /* sharpness < 4, whatever the share is */
+  SURVEY_BROAD,      /* sharpness < 4 */
   SURVEY_MIXED,
   SURVEY_HABITS
 } survey_habit;

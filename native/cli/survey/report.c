@@ -28,6 +28,7 @@ static void write_identity(const survey_page *page, const survey_results *of) {
   write_fact(page, "device", of->device);
   write_count(page, "images", of->sums->pictures);
   write_count(page, "of the model's grid", of->sums->mapped);
+  if (of->sums->twin_pictures) write_count(page, "scenes with twins", of->sums->twin_pictures);
   write_count(page, "images that could not be read", of->failed);
   fputs("</table>\n", page->file);
 }

@@ -4,43 +4,79 @@
 
 #include "report.h"
 
-/* Heads of a habit, the most pronounced first. */
+static double strength(const survey_place *place, survey_habit habit) {
+  return habit == SURVEY_TWINS ? place->twins : habit == SURVEY_POSITIONAL ? place->share : 0.0;
+}
+
+/* By habit, the most pronounced first. */
+static int by_habit(const void *a, const void *b) {
+  const survey_dot *x = a, *y = b;
+  const survey_habit of = survey_habit_of(&x->place), other = survey_habit_of(&y->place);
+  const double more = strength(&x->place, of), than = strength(&y->place, other);
+  if (of != other) return of < other ? -1 : 1;
+  if (more < than || more > than) return more > than ? -1 : 1;
+  return x->layer != y->layer ? (x->layer > y->layer) - (x->layer < y->layer)
+                              : (x->head > y->head) - (x->head < y->head);
+}
+
+static void write_offset(const survey_page *page, const survey_place *place) {
+  const char *separator = "";
+  if (!place->row && !place->column) fputs("itself", page->file);
+  if (place->row) {
+    fprintf(page->file, "%d %s", abs(place->row), place->row < 0 ? "up" : "down");
+    separator = ", ";
+  }
+  if (place->column)
+    fprintf(page->file, "%s%d %s", separator, abs(place->column),
+            place->column < 0 ? "left" : "right");
+}
+
 static void list_habit(const survey_page *page, const survey_dot *dots, size_t count,
                        survey_habit habit) {
   size_t listed = 0;
   for (size_t i = 0; i < count; i++) {
-    if (survey_habit_of(&dots[i].place) != habit) continue;
-    fprintf(page->file, "%s%u.%u", listed++ ? ", " : "", dots[i].layer, dots[i].head);
+    const survey_place *place = &dots[i].place;
+    if (survey_habit_of(place) != habit) continue;
+    fprintf(page->file, "%s<b>%u.%u</b>", listed++ ? ", " : "", dots[i].layer, dots[i].head);
+    if (habit == SURVEY_TWINS) fprintf(page->file, " (%.1f ×)", place->twins);
+    if (habit != SURVEY_POSITIONAL) continue;
+    fprintf(page->file, " (%.0f %%, ", 100.0 * place->share);
+    write_offset(page, place);
+    fputc(')', page->file);
   }
   if (!listed) fputs("none", page->file);
 }
 
 static const char *const habit_words[SURVEY_HABITS] = {
-    "The offset between patches explains 20 % or more of how their weights differ. Such a head is "
-    "positional: it looks a fixed step away, whatever the image shows.",
+    "In scenes, such a head looks from a shape to its twin, the other one of the same form: from "
+    "the "
+    "patches of one to those of the other it gives 8 × or more of what uniform attention gives. A "
+    "head that looks at all other shapes alike gives 4 ×.",
+    "The offset between patches explains 20 % or more of how their weights differ. Such a head "
+    "looks a fixed step away, whatever the image shows: most to the place that stands with it.",
     "The offset explains less than 5 %, and the head looks at 8 × uniform or sharper. Where it "
-    "looks "
-    "is chosen by what is there: such a head finds things.",
+    "looks is chosen by what is there.",
     "Weights are spread below 4 × uniform. Such a head takes a mean over much of the image.",
     "None of these."};
 
-static void write_habits(const survey_page *page, const survey_dot *dots, size_t count) {
+static void write_habits(const survey_page *page, survey_dot *dots, size_t count, bool scenes) {
+  qsort(dots, count, sizeof *dots, by_habit);
   fputs("<table>\n", page->file);
-  for (int habit = 0; habit < SURVEY_HABITS; habit++) {
-    fprintf(page->file, "<tr><th class=\"t\">%s</th><td class=\"t\">%s</td><td class=\"t\"><b>",
+  for (int habit = scenes ? 0 : SURVEY_POSITIONAL; habit < SURVEY_HABITS; habit++) {
+    fprintf(page->file, "<tr><th class=\"t\">%s</th><td class=\"t\">%s</td><td class=\"t\">",
             survey_habit_names[habit], habit_words[habit]);
     list_habit(page, dots, count, (survey_habit)habit);
-    fputs("</b></td></tr>\n", page->file);
+    fputs("</td></tr>\n", page->file);
   }
   fputs("<tr><th class=\"t\">at rest</th><td class=\"t\">Half of the weight or more lies on the "
         "tokens before the patches (CLS, registers). Such a head may also be one of the above, for "
-        "the few patches that look elsewhere.</td><td class=\"t\"><b>",
+        "the few patches that look elsewhere.</td><td class=\"t\">",
         page->file);
   size_t listed = 0;
   for (size_t i = 0; i < count; i++)
     if (dots[i].place.prefix >= 0.5)
-      fprintf(page->file, "%s%u.%u", listed++ ? ", " : "", dots[i].layer, dots[i].head);
-  fprintf(page->file, "%s</b></td></tr>\n</table>\n", listed ? "" : "none");
+      fprintf(page->file, "%s<b>%u.%u</b>", listed++ ? ", " : "", dots[i].layer, dots[i].head);
+  fprintf(page->file, "%s</td></tr>\n</table>\n", listed ? "" : "none");
 }
 
 void survey_report_heads(const survey_page *page, const survey_sums *sums) {
@@ -62,24 +98,12 @@ void survey_report_heads(const survey_page *page, const survey_sums *sums) {
       "place, at the upper left those that look by content.</p>\n",
       page->file);
   survey_page_scatter(page, dots, count, sums->shape.layers, false);
-  write_habits(page, dots, count);
+  write_habits(page, dots, count, sums->twin_pictures > 0);
   free(dots);
 }
 
 /* ------------------------------------------------------------------------------------------ maps
  */
-
-static void write_offset(const survey_page *page, const survey_place *place) {
-  const char *separator = "";
-  if (!place->row && !place->column) fputs("itself", page->file);
-  if (place->row) {
-    fprintf(page->file, "%d %s", abs(place->row), place->row < 0 ? "up" : "down");
-    separator = ", ";
-  }
-  if (place->column)
-    fprintf(page->file, "%s%d %s", separator, abs(place->column),
-            place->column < 0 ? "left" : "right");
-}
 
 /* Grey where too few patches have the offset. */
 static heed_status offset_map(const survey_page *page, const survey_sums *sums, size_t head,
@@ -118,6 +142,11 @@ static heed_status first_map(const survey_page *page, const survey_sums *sums, s
   return status;
 }
 
+static survey_habit habit_of(const survey_sums *sums, size_t head) {
+  const survey_place place = survey_place_of(sums, head);
+  return survey_habit_of(&place);
+}
+
 static heed_status write_grid(const survey_page *page, const survey_sums *sums, double *weights,
                               heed_status (*map)(const survey_page *, const survey_sums *, size_t,
                                                  double *)) {
@@ -128,7 +157,8 @@ static heed_status write_grid(const survey_page *page, const survey_sums *sums, 
     for (uint32_t head = 0; head < sums->shape.heads && status == HEED_OK; head++) {
       fputs("<td>", page->file);
       status = map(page, sums, (size_t)layer * sums->shape.heads + head, weights);
-      fprintf(page->file, "<br><b>%u.%u</b></td>", layer, head);
+      fprintf(page->file, "<br><b>%u.%u</b> %s</td>", layer, head,
+              survey_habit_names[habit_of(sums, (size_t)layer * sums->shape.heads + head)]);
     }
     fputs("</tr>\n", page->file);
   }
@@ -202,12 +232,15 @@ heed_status survey_report_methods(const survey_page *page, const survey_sums *su
 
 void survey_report_table(const survey_page *page, const survey_sums *sums) {
   fputs("<h2>Statistics</h2>\n<p>Mean ± standard deviation over images; below it the quantiles 5 % "
-        "to "
-        "95 %. Entropies in nats, distances in pixels, masses in shares of a row.</p>\n<div "
-        "class=\"scroll\"><table><thead><tr><th>head</th>",
+        "to 95 %. Entropies in nats, distances in pixels, masses in shares of a row.",
         page->file);
+  if (sums->twin_pictures)
+    fputs(" Last, from twin to twin in × uniform, over scenes; below it the least and the largest.",
+          page->file);
+  fputs("</p>\n<div class=\"scroll\"><table><thead><tr><th>head</th>", page->file);
   for (size_t s = 0; s < SURVEY_STATISTICS; s++)
     fprintf(page->file, "<th>%s</th>", survey_statistics[s].name);
+  if (sums->twin_pictures) fputs("<th>" SURVEY_TWIN_WEIGHT "</th>", page->file);
   fputs("</tr></thead><tbody>\n", page->file);
   for (size_t h = 0; h < survey_heads(&sums->shape); h++) {
     fprintf(page->file, "<tr><th>%zu.%zu</th>", h / sums->shape.heads, h % sums->shape.heads);
@@ -217,6 +250,10 @@ void survey_report_table(const survey_page *page, const survey_sums *sums) {
               of.spread, survey_sums_quantile(sums, h, s, 0.05),
               survey_sums_quantile(sums, h, s, 0.95));
     }
+    const survey_summary of = survey_sums_twins(sums, h);
+    if (sums->twin_pictures)
+      fprintf(page->file, "<td>%.3g ± %.2g<br><span class=\"q\">%.3g – %.3g</span></td>", of.mean,
+              of.spread, of.least, of.largest);
     fputs("</tr>\n", page->file);
   }
   fputs("</tbody></table></div>\n", page->file);

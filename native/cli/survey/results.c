@@ -21,6 +21,8 @@ static void print_head(const survey_sums *sums, uint32_t layer, uint32_t head) {
     printf("  %8.*f +- %-7.*f", as->digits, as->factor * of.mean, as->digits,
            as->factor * of.spread);
   }
+  const survey_summary twins = survey_sums_twins(sums, (size_t)layer * sums->shape.heads + head);
+  if (sums->twin_pictures) printf("  %8.1f +- %-7.1f", twins.mean, twins.spread);
   printf("\n");
 }
 
@@ -35,6 +37,7 @@ void survey_print(const survey_results *results) {
   printf("layer head");
   for (size_t s = 0; s < SURVEY_STATISTICS; s++)
     if (survey_statistics[s].heading) printf("  %17s  ", survey_statistics[s].heading);
+  if (sums->twin_pictures) printf("  %17s  ", "twins x uniform");
   printf("\n");
   for (uint32_t layer = 0; layer < sums->shape.layers; layer++)
     for (uint32_t head = 0; head < sums->shape.heads; head++) print_head(sums, layer, head);
@@ -107,6 +110,11 @@ static void json_head(json_out *json, const survey_results *results, size_t at, 
     json_summary(json, survey_statistics[s].name, &of);
     for (size_t q = 0; q < sizeof shares / sizeof *shares; q++)
       json_number(json, shares[q].name, survey_sums_quantile(sums, at, s, shares[q].share));
+    json_close(json, '}');
+  }
+  if (sums->twin_pictures) {
+    const survey_summary of = survey_sums_twins(sums, at);
+    json_summary(json, SURVEY_TWIN_WEIGHT, &of);
     json_close(json, '}');
   }
   if (sums->mapped) json_place(json, sums, at, weights, scratch);
@@ -203,6 +211,7 @@ heed_status survey_write_json(void *user, FILE *to, heed_error *error) {
   json_integer(&json, "images", sums->pictures);
   json_integer(&json, "failed", results->failed);
   json_integer(&json, "mapped", sums->mapped);
+  if (sums->twin_pictures) json_integer(&json, "scenes_with_twins", sums->twin_pictures);
   json_shape(&json, &sums->shape);
   json_open(&json, "quantile_error", '{');
   for (size_t s = 0; s < SURVEY_STATISTICS; s++)

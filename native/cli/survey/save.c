@@ -39,6 +39,16 @@ static heed_status take_summary(saving *to, const char *name, size_t offset) {
   return take(to, name, HEED_F32, &shape, data);
 }
 
+static heed_status take_twins(saving *to) {
+  const survey_shape *of = &to->sums->shape;
+  const heed_shape shape = {2, {of->layers, of->heads}};
+  if (!to->sums->twin_pictures) return HEED_OK;
+  float *data = room(&shape);
+  for (size_t h = 0; data && h < survey_heads(of); h++)
+    data[h] = (float)survey_sums_twins(to->sums, h).mean;
+  return take(to, SURVEY_TWIN_WEIGHT, HEED_F32, &shape, data);
+}
+
 static heed_status take_histogram(saving *to) {
   const survey_shape *of = &to->sums->shape;
   const heed_shape shape = {4, {of->layers, of->heads, SURVEY_STATISTICS, SURVEY_BINS}};
@@ -110,6 +120,7 @@ static heed_status take_all(saving *to) {
   CLI_TRY(take_summary(to, "least", offsetof(survey_summary, least)));
   CLI_TRY(take_summary(to, "largest", offsetof(survey_summary, largest)));
   CLI_TRY(take_histogram(to));
+  CLI_TRY(take_twins(to));
   const int64_t mapped = to->sums->mapped;
   if (of->prefix)
     CLI_TRY(take_mean(to, "first_row", &row, to->sums->first_row, mapped, SURVEY_WEIGHT_BITS));

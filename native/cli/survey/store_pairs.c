@@ -92,19 +92,27 @@ int64_t survey_store_first(const survey_store *store) {
   return first;
 }
 
+static bool is_same_head(sqlite3_stmt *select, const survey_numbers *numbers, size_t head) {
+  const double *of = numbers->statistics + head * SURVEY_STATISTICS;
+  for (int s = 0; s < SURVEY_STATISTICS; s++)
+    if (sqlite3_column_double(select, s) != of[s]) return false;
+  return sqlite3_column_int(select, SURVEY_STATISTICS + 1) == numbers->twins &&
+         (!numbers->twins ||
+          sqlite3_column_double(select, SURVEY_STATISTICS) == numbers->twin_weights[head]);
+}
+
 bool survey_store_same(const survey_store *store, int64_t picture, const survey_numbers *numbers) {
   sqlite3_stmt *select = NULL;
   size_t rows = 0;
   bool same = survey_sql_prepare(store,
                                  "SELECT entropy_cls, entropy_patches, distance,"
-                                 " distance_renormalised, prefix_mass, self_mass, top5_mass"
+                                 " distance_renormalised, prefix_mass, self_mass, top5_mass,"
+                                 " twin_weight, twin_weight IS NOT NULL"
                                  " FROM heads WHERE picture = ? ORDER BY layer, head",
                                  &select) == HEED_OK;
   sqlite3_bind_int64(select, 1, picture);
   while (same && sqlite3_step(select) == SQLITE_ROW && rows < survey_heads(&store->shape)) {
-    const double *of = numbers->statistics + rows++ * SURVEY_STATISTICS;
-    for (int s = 0; s < SURVEY_STATISTICS; s++)
-      same = same && sqlite3_column_double(select, s) == of[s];
+    same = is_same_head(select, numbers, rows++);
   }
   sqlite3_finalize(select);
   return same && rows == survey_heads(&store->shape);

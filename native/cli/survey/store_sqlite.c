@@ -8,7 +8,7 @@
 #include "files/os.h"
 #include "storage.h"
 
-#define SURVEY_SCHEMA 3
+#define SURVEY_SCHEMA 4
 
 /* docs/surveys.md describes it; a change of a meaning makes the next SURVEY_SCHEMA. */
 static const char schema[] =
@@ -17,7 +17,8 @@ static const char schema[] =
     " width INTEGER, height INTEGER, class INTEGER, mapped INTEGER, error TEXT);"
     "CREATE TABLE heads(picture INTEGER, layer INTEGER, head INTEGER, entropy_cls REAL,"
     " entropy_patches REAL, distance REAL, distance_renormalised REAL, prefix_mass REAL,"
-    " self_mass REAL, top5_mass REAL, PRIMARY KEY(picture, layer, head)) WITHOUT ROWID;"
+    " self_mass REAL, top5_mass REAL, twin_weight REAL, PRIMARY KEY(picture, layer, head)) WITHOUT "
+    "ROWID;"
     "CREATE TABLE moments(statistic TEXT, layer INTEGER, head INTEGER, pictures INTEGER,"
     " sum INTEGER, squares_high INTEGER, squares_low INTEGER, least INTEGER, largest INTEGER,"
     " unit REAL, PRIMARY KEY(statistic, layer, head)) WITHOUT ROWID;"
@@ -209,7 +210,7 @@ static heed_status prepare_all(survey_store *store) {
                              &store->picture));
   CLI_TRY(survey_sql_prepare(store, "INSERT INTO pictures(id, path, error) VALUES(?, ?, ?)",
                              &store->failure));
-  CLI_TRY(survey_sql_prepare(store, "INSERT INTO heads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  CLI_TRY(survey_sql_prepare(store, "INSERT INTO heads VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                              &store->head));
   CLI_TRY(survey_sql_prepare(store, "INSERT INTO embeddings VALUES(?, ?)", &store->embedding));
   CLI_TRY(survey_sql_prepare(store, "INSERT OR REPLACE INTO sums VALUES(?, ?, ?, ?, ?, ?)",
@@ -267,11 +268,13 @@ static heed_status check_version(const survey_store *store) {
   const int version = row ? sqlite3_column_int(select, 0) : 0;
   sqlite3_finalize(select);
   if (!row) return survey_sql_fail(store, "not a survey of heed");
-  return version == SURVEY_SCHEMA
-             ? HEED_OK
-             : heed_fail(&store->cli->error, HEED_INVALID_FILE,
-                         "%s: not a survey of heed (found version %d, expected %d)", store->path,
-                         version, SURVEY_SCHEMA);
+  if (version == SURVEY_SCHEMA) return HEED_OK;
+  return heed_fail(&store->cli->error, HEED_INVALID_FILE,
+                   version > 0 && version < SURVEY_SCHEMA
+                       ? "%s: a survey of an older heed (found version %d, expected %d; another -o "
+                         "makes it again)"
+                       : "%s: not a survey of heed (found version %d, expected %d)",
+                   store->path, version, SURVEY_SCHEMA);
 }
 
 static heed_status read_all(survey_store *store, survey_identity *identity, survey_sums *sums) {
@@ -365,6 +368,10 @@ static heed_status add_heads(const survey_store *store, int64_t picture,
     sqlite3_bind_int64(put, 3, (int64_t)(h % store->shape.heads));
     for (int s = 0; s < SURVEY_STATISTICS; s++)
       sqlite3_bind_double(put, 4 + s, numbers->statistics[h * SURVEY_STATISTICS + (size_t)s]);
+    if (numbers->twins)
+      sqlite3_bind_double(put, 4 + SURVEY_STATISTICS, numbers->twin_weights[h]);
+    else
+      sqlite3_bind_null(put, 4 + SURVEY_STATISTICS);
     CLI_TRY(survey_sql_finish(store, put));
   }
   return HEED_OK;

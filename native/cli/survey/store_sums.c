@@ -37,20 +37,30 @@ double survey_sql_unit(int bits) {
   return unit;
 }
 
-static heed_status write_moments(const survey_store *store, const survey_sums *sums, size_t head) {
+static heed_status write_moment(const survey_store *store, const survey_sums *sums, size_t head,
+                                const char *name, int64_t pictures, const survey_moments *of,
+                                int bits) {
   sqlite3_stmt *put = store->moments;
-  for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
-    const survey_moments *of = &sums->moments[head * SURVEY_STATISTICS + s];
-    sqlite3_bind_text(put, 1, survey_statistics[s].name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(put, 2, (int64_t)(head / sums->shape.heads));
-    sqlite3_bind_int64(put, 3, (int64_t)(head % sums->shape.heads));
-    const int64_t numbers[] = {sums->pictures,           of->sum,   (int64_t)of->squares_high,
-                               (int64_t)of->squares_low, of->least, of->largest};
-    for (int i = 0; i < 6; i++) sqlite3_bind_int64(put, 4 + i, numbers[i]);
-    sqlite3_bind_double(put, 10, survey_sql_unit(survey_statistics[s].bits));
-    CLI_TRY(survey_sql_finish(store, put));
-  }
-  return HEED_OK;
+  const int64_t numbers[] = {
+      pictures,  of->sum,    (int64_t)of->squares_high, (int64_t)of->squares_low,
+      of->least, of->largest};
+  sqlite3_bind_text(put, 1, name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(put, 2, (int64_t)(head / sums->shape.heads));
+  sqlite3_bind_int64(put, 3, (int64_t)(head % sums->shape.heads));
+  for (int i = 0; i < 6; i++) sqlite3_bind_int64(put, 4 + i, numbers[i]);
+  sqlite3_bind_double(put, 10, survey_sql_unit(bits));
+  return survey_sql_finish(store, put);
+}
+
+/* A survey without scenes has no row of their twins. */
+static heed_status write_moments(const survey_store *store, const survey_sums *sums, size_t head) {
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++)
+    CLI_TRY(write_moment(store, sums, head, survey_statistics[s].name, sums->pictures,
+                         &sums->moments[head * SURVEY_STATISTICS + s], survey_statistics[s].bits));
+  return sums->twin_pictures
+             ? write_moment(store, sums, head, SURVEY_TWIN_WEIGHT, sums->twin_pictures,
+                            &sums->twins[head], SURVEY_TWIN_BITS)
+             : HEED_OK;
 }
 
 heed_status survey_sql_write_sums(const survey_store *store, const survey_sums *sums) {
@@ -94,23 +104,34 @@ static heed_status read_sum(const survey_store *store, sqlite3_stmt *select, con
   return right ? HEED_OK : survey_sql_fail_sums(store, name);
 }
 
+static bool read_moment(sqlite3_stmt *select, const char *name, size_t head, uint32_t heads,
+                        int64_t *pictures, survey_moments *of) {
+  sqlite3_bind_text(select, 1, name, -1, SQLITE_STATIC);
+  sqlite3_bind_int64(select, 2, (int64_t)(head / heads));
+  sqlite3_bind_int64(select, 3, (int64_t)(head % heads));
+  const bool found = sqlite3_step(select) == SQLITE_ROW;
+  if (found) {
+    *pictures = sqlite3_column_int64(select, 0);
+    *of =
+        (survey_moments){sqlite3_column_int64(select, 1), (uint64_t)sqlite3_column_int64(select, 2),
+                         (uint64_t)sqlite3_column_int64(select, 3), sqlite3_column_int64(select, 4),
+                         sqlite3_column_int64(select, 5)};
+  }
+  sqlite3_reset(select);
+  return found;
+}
+
 static heed_status read_moments(const survey_store *store, sqlite3_stmt *select, survey_sums *sums,
                                 size_t head) {
-  for (size_t s = 0; s < SURVEY_STATISTICS; s++) {
-    sqlite3_bind_text(select, 1, survey_statistics[s].name, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(select, 2, (int64_t)(head / sums->shape.heads));
-    sqlite3_bind_int64(select, 3, (int64_t)(head % sums->shape.heads));
-    const bool found = sqlite3_step(select) == SQLITE_ROW;
-    if (found) {
-      sums->pictures = sqlite3_column_int64(select, 0);
-      sums->moments[head * SURVEY_STATISTICS + s] = (survey_moments){
-          sqlite3_column_int64(select, 1), (uint64_t)sqlite3_column_int64(select, 2),
-          (uint64_t)sqlite3_column_int64(select, 3), sqlite3_column_int64(select, 4),
-          sqlite3_column_int64(select, 5)};
-    }
-    sqlite3_reset(select);
-    if (!found) return survey_sql_fail_sums(store, survey_statistics[s].name);
-  }
+  const uint32_t heads = sums->shape.heads;
+  int64_t scenes = 0;
+  for (size_t s = 0; s < SURVEY_STATISTICS; s++)
+    if (!read_moment(select, survey_statistics[s].name, head, heads, &sums->pictures,
+                     &sums->moments[head * SURVEY_STATISTICS + s]))
+      return survey_sql_fail_sums(store, survey_statistics[s].name);
+  (void)read_moment(select, SURVEY_TWIN_WEIGHT, head, heads, &scenes, &sums->twins[head]);
+  if (head && scenes != sums->twin_pictures) return survey_sql_fail_sums(store, SURVEY_TWIN_WEIGHT);
+  sums->twin_pictures = scenes;
   return HEED_OK;
 }
 
@@ -146,7 +167,8 @@ heed_status survey_sql_read_sums(const survey_store *store, survey_sums *sums) {
   sqlite3_finalize(of);
   sqlite3_finalize(moments);
   if (status == HEED_OK && (sums->pictures < 0 || sums->pictures > SURVEY_MOST_PICTURES ||
-                            sums->mapped < 0 || sums->mapped > sums->pictures))
+                            sums->mapped < 0 || sums->mapped > sums->pictures ||
+                            sums->twin_pictures < 0 || sums->twin_pictures > sums->pictures))
     status = survey_sql_fail_sums(store, "pictures");
   if (status == HEED_OK) status = survey_sql_read_maps(store, sums);
   return status == HEED_OK ? survey_sql_read_states(store, sums) : status;

@@ -26,10 +26,12 @@ heed_status survey_sums_create(const survey_shape *shape, survey_sums *sums, hee
   sums->prefix = array(heads, shape->prefix, sizeof *sums->prefix);
   sums->squares = array(heads, 1, sizeof *sums->squares);
   sums->maps = array(survey_maps_count(shape), survey_patches(shape), sizeof *sums->maps);
+  sums->twins = array(heads, 1, sizeof *sums->twins);
   if (!sums->moments || !sums->bins || !sums->first_row || !sums->offsets || !sums->prefix ||
-      !sums->squares || !sums->maps)
+      !sums->squares || !sums->maps || !sums->twins)
     return heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(int64_t));
   for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++) sums->moments[i] = SURVEY_NO_MOMENTS;
+  for (size_t i = 0; i < heads; i++) sums->twins[i] = SURVEY_NO_MOMENTS;
   return survey_states_create(shape, &sums->states, error);
 }
 
@@ -41,6 +43,7 @@ void survey_sums_free(survey_sums *sums) {
   free(sums->prefix);
   free(sums->squares);
   free(sums->maps);
+  free(sums->twins);
   survey_states_free(&sums->states);
   *sums = (survey_sums){0};
 }
@@ -54,9 +57,10 @@ heed_status survey_numbers_create(const survey_shape *shape, survey_numbers *num
   numbers->prefix = array(heads, shape->prefix, sizeof(double));
   numbers->squares = array(heads, 1, sizeof(double));
   numbers->maps = array(survey_maps_count(shape), survey_patches(shape), sizeof(double));
+  numbers->twin_weights = array(heads, 1, sizeof(double));
   numbers->embedding = array(shape->embedding, 1, sizeof(float));
   return numbers->statistics && numbers->first_row && numbers->offsets && numbers->prefix &&
-                 numbers->squares && numbers->maps && numbers->embedding
+                 numbers->squares && numbers->maps && numbers->twin_weights && numbers->embedding
              ? survey_state_numbers_create(shape, &numbers->states, error)
              : heed_fail_memory(error, "survey", heads * survey_offsets(shape) * sizeof(double));
 }
@@ -68,6 +72,7 @@ void survey_numbers_free(survey_numbers *numbers) {
   free(numbers->prefix);
   free(numbers->squares);
   free(numbers->maps);
+  free(numbers->twin_weights);
   free(numbers->embedding);
   survey_state_numbers_free(&numbers->states);
   *numbers = (survey_numbers){0};
@@ -134,6 +139,8 @@ static heed_status check(const survey_sums *sums, const survey_numbers *numbers,
           all_count(numbers->prefix, heads * sums->shape.prefix, SURVEY_WEIGHT_BITS, &found) &&
           all_count(numbers->squares, heads, SURVEY_WEIGHT_BITS, &found) &&
           all_count(numbers->maps, maps_size(&sums->shape), SURVEY_MAP_BITS, &found);
+  if (numbers->twins)
+    fit = fit && all_count(numbers->twin_weights, heads, SURVEY_TWIN_BITS, &found);
   fit = fit && survey_states_count(&sums->shape, &numbers->states, &found);
   if (!fit)
     return heed_fail(error, HEED_INVALID_FILE,
@@ -162,6 +169,9 @@ heed_status survey_sums_add(survey_sums *sums, const survey_numbers *numbers, he
     sums->bins[i * SURVEY_BINS + bin_of(shape, statistic, numbers->statistics[i])]++;
   }
   sums->pictures++;
+  sums->twin_pictures += numbers->twins;
+  for (size_t i = 0; numbers->twins && i < heads; i++)
+    survey_moments_add(&sums->twins[i], survey_units(numbers->twin_weights[i], SURVEY_TWIN_BITS));
   survey_states_add(shape, &sums->states, &numbers->states);
   if (!numbers->mapped) return HEED_OK;
   sums->mapped++;
@@ -186,6 +196,7 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
                      (long long)SURVEY_MOST_PICTURES);
   for (size_t i = 0; i < heads * SURVEY_STATISTICS; i++)
     survey_moments_merge(&sums->moments[i], &other->moments[i]);
+  for (size_t i = 0; i < heads; i++) survey_moments_merge(&sums->twins[i], &other->twins[i]);
   add_counts(sums->bins, other->bins, heads * SURVEY_STATISTICS * SURVEY_BINS);
   add_counts(sums->first_row, other->first_row, heads * survey_tokens(&sums->shape));
   add_counts(sums->offsets, other->offsets, heads * survey_offsets(&sums->shape));
@@ -194,6 +205,7 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
   add_counts(sums->maps, other->maps, maps_size(&sums->shape));
   survey_states_merge(&sums->shape, &sums->states, &other->states);
   sums->pictures += other->pictures;
+  sums->twin_pictures += other->twin_pictures;
   sums->mapped += other->mapped;
   return HEED_OK;
 }
@@ -209,6 +221,10 @@ double survey_sums_map(const survey_sums *sums, size_t map, size_t patch) {
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic) {
   return survey_moments_summary(&sums->moments[head * SURVEY_STATISTICS + statistic],
                                 sums->pictures, survey_statistics[statistic].bits);
+}
+
+survey_summary survey_sums_twins(const survey_sums *sums, size_t head) {
+  return survey_moments_summary(&sums->twins[head], sums->twin_pictures, SURVEY_TWIN_BITS);
 }
 
 double survey_sums_quantile(const survey_sums *sums, size_t head, size_t statistic, double q) {

@@ -15,6 +15,8 @@
 #define SURVEY_BINS 512
 #define SURVEY_WEIGHT_BITS 38 /* mean maps of weights are counted in units of 2^-38 */
 #define SURVEY_MAP_BITS 24    /* and those of methods in units of 2^-24, below 32,768 */
+#define SURVEY_TWIN_BITS 24   /* weights from twin to twin, in x uniform, likewise */
+#define SURVEY_TWIN_WEIGHT "twin_weight"
 
 /* Arrays are [layer][head][...]. */
 typedef struct survey_sums {
@@ -28,13 +30,16 @@ typedef struct survey_sums {
   int64_t *prefix;          /* [..][prefix]: of patch queries on each token before the patches */
   int64_t *squares;         /* [..]: of a patch query's weights on patches, squared and summed */
   int64_t *maps;            /* [maps of the shape][patches] */
+  int64_t twin_pictures;    /* scenes whose twins were looked at */
+  survey_moments *twins;    /* [..]: scene_twins_weight */
   survey_states states;
 } survey_sums;
 
 /* What one picture adds. Arrays as those of the sums. */
 typedef struct survey_numbers {
   bool mapped; /* whether all but statistics and states are there */
-  double *statistics, *first_row, *offsets, *prefix, *squares, *maps;
+  bool twins;  /* whether twin_weights are there */
+  double *statistics, *first_row, *offsets, *prefix, *squares, *maps, *twin_weights;
   float *embedding; /* [embedding of the shape]; not summed */
   survey_state_numbers states;
 } survey_numbers;
@@ -56,6 +61,8 @@ heed_status survey_sums_merge(survey_sums *sums, const survey_sums *other, heed_
 double survey_sums_map(const survey_sums *sums, size_t map, size_t patch);
 /* Of one statistic of a head, index = layer * heads + head. */
 survey_summary survey_sums_summary(const survey_sums *sums, size_t head, size_t statistic);
+/* Of weights from twin to twin, in x uniform, over twin_pictures. */
+survey_summary survey_sums_twins(const survey_sums *sums, size_t head);
 /* The width of a bin: what a quantile is off by at most. Numbers beyond the last are in the last.
  */
 double survey_bin_width(const survey_shape *shape, size_t statistic);

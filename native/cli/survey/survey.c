@@ -32,11 +32,11 @@ static heed_status next_picture(cli_state *cli, void *user, survey_item *item, b
 
 /* Of the job it uses what nothing changes while pictures are read. */
 static heed_status read_picture(cli_state *cli, void *user, const survey_item *item,
-                                cli_prepared *prepared) {
+                                cli_prepared *prepared, scene_twins *twins) {
   const survey_job *job = user;
   const survey_options *options = job->options;
   return survey_item_read(cli, item, &job->pipeline, &options->limits, options->choice.quiet,
-                          options->size ? 0 : CLI_MOST_PATCHES, prepared);
+                          options->size ? 0 : CLI_MOST_PATCHES, prepared, twins);
 }
 
 /* A full disk may leave half of a picture's rows, or have undone all since the last commit. */
@@ -243,9 +243,9 @@ static heed_status choose_pictures(survey_job *job) {
 }
 
 static heed_status gather_picture(survey_job *job, const cli_prepared *prepared,
-                                  survey_numbers *numbers) {
+                                  const scene_twins *twins, survey_numbers *numbers) {
   cli_pipeline *pipeline = &job->pipeline;
-  survey_maps maps = {0};
+  survey_maps maps = {.twins = *twins};
   pipeline->build.height = prepared->height;
   pipeline->build.width = prepared->width;
   CLI_TRY(cli_pipeline_run(job->cli, pipeline, &job->options->choice, prepared->pixels));
@@ -257,9 +257,10 @@ static heed_status gather_picture(survey_job *job, const cli_prepared *prepared,
 
 static heed_status read_numbers(survey_job *job, const survey_item *item, survey_numbers *numbers) {
   cli_prepared prepared = {0};
-  CLI_TRY(read_picture(job->cli, job, item, &prepared));
+  scene_twins twins;
+  CLI_TRY(read_picture(job->cli, job, item, &prepared, &twins));
   heed_status status = survey_numbers_create(&job->identity.shape, numbers, &job->cli->error);
-  if (status == HEED_OK) status = gather_picture(job, &prepared, numbers);
+  if (status == HEED_OK) status = gather_picture(job, &prepared, &twins, numbers);
   free(prepared.pixels);
   return status;
 }
