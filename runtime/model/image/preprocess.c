@@ -283,26 +283,41 @@ static float beside(const heed_preprocess *preprocess, uint32_t channel, float b
   return (0.5f - preprocess->mean[channel]) / preprocess->std[channel];
 }
 
-/* The resized window, [its height, its width, channels], and what lies beside it. */
-static void normalise(const frame *f, heed_samples samples, const void *resized,
+static void normalise_floats(const frame *f, heed_samples samples, const float *resized, uint32_t c,
+                             float *plane) {
+  const uint32_t channels = channels_of(f->preprocess), row = f->window->width;
+  for (uint32_t y = 0; y < f->window->height; y++)
+    for (uint32_t x = 0; x < row; x++)
+      plane[(size_t)(f->top + y) * f->width + f->left + x] = value_of(
+          f->preprocess, samples, c, (double)resized[((size_t)y * row + x) * channels + c]);
+}
+
+static void normalise_bytes(const frame *f, const uint8_t *resized, size_t stride, uint32_t c,
+                            const float table[256], float *plane) {
+  const uint32_t channels = channels_of(f->preprocess);
+  for (uint32_t y = 0; y < f->window->height; y++) {
+    const uint8_t *from = resized + y * stride + c;
+    float *to = plane + (size_t)(f->top + y) * f->width + f->left;
+    for (uint32_t x = 0; x < f->window->width; x++) to[x] = table[from[(size_t)x * channels]];
+  }
+}
+
+/* The resized window, [its height, its width, channels] with rows of `stride` bytes, and what lies
+ * beside it. */
+static void normalise(const frame *f, heed_samples samples, const void *resized, size_t stride,
                       float *pixel_values) {
   const heed_preprocess *preprocess = f->preprocess;
-  const uint32_t channels = channels_of(preprocess), row = f->window->width;
-  const uint8_t *bytes = resized;
-  const float *floats = resized;
-  for (uint32_t c = 0; c < channels; c++) {
+  const bool whole = f->window->width == f->width && f->window->height == f->height;
+  for (uint32_t c = 0; c < channels_of(preprocess); c++) {
     float table[256];
     for (int v = 0; v < 256; v++) table[v] = value_of(preprocess, samples, c, v);
     float *plane = pixel_values + (size_t)c * f->width * f->height;
     const float around = beside(preprocess, c, table[0]);
-    for (size_t i = 0; i < (size_t)f->width * f->height; i++) plane[i] = around;
-    for (uint32_t y = 0; y < f->window->height; y++)
-      for (uint32_t x = 0; x < row; x++) {
-        const size_t from = ((size_t)y * row + x) * channels + c;
-        plane[(size_t)(f->top + y) * f->width + f->left + x] =
-            samples == HEED_SAMPLES_U8 ? table[bytes[from]]
-                                       : value_of(preprocess, samples, c, (double)floats[from]);
-      }
+    for (size_t i = 0; !whole && i < (size_t)f->width * f->height; i++) plane[i] = around;
+    if (samples == HEED_SAMPLES_U8)
+      normalise_bytes(f, resized, stride, c, table, plane);
+    else
+      normalise_floats(f, samples, resized, c, plane);
   }
 }
 
@@ -327,11 +342,20 @@ static heed_status fill_frame(heed_context *context, const frame *f, const heed_
   const bool bytes = image->samples == HEED_SAMPLES_U8;
   const size_t count = (size_t)f->window->width * f->window->height; /* at most MAX_OUT_PIXELS */
   const uint32_t channels = channels_of(f->preprocess);
+  if (bytes && image->channels == channels && heed_resample_name(f->preprocess->resample) &&
+      image->width == f->window->full_width &&
+      image->height == f->window->full_height) { /* of the right size: nothing is copied */
+    normalise(f, image->samples,
+              image->pixels + f->window->y * image->stride + (size_t)f->window->x * channels,
+              image->stride, pixel_values);
+    return HEED_OK;
+  }
   void *resized = heed_alloc_raw(context, count, channels * (bytes ? 1 : sizeof(float)));
   if (!resized) return heed_fail_memory(error, "preprocess", count * channels);
   const heed_status status =
       heed_resize(context, image, f->preprocess->resample, f->window, channels, resized, error);
-  if (status == HEED_OK) normalise(f, image->samples, resized, pixel_values);
+  if (status == HEED_OK)
+    normalise(f, image->samples, resized, (size_t)f->window->width * channels, pixel_values);
   heed_free(context, resized);
   return status;
 }
