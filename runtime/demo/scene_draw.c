@@ -238,52 +238,86 @@ static void measure(const heed_scene_object *object, tile *out) {
   }
 }
 
+/* The part of row `r` of a tile, moved by (dx, dy), that lies in the picture: tile columns
+ * [first, end). Returns its picture row, or -1. */
+static int32_t clip_row(const tile *at, int32_t r, int32_t dx, int32_t dy, int32_t *first,
+                        int32_t *end) {
+  const int32_t y = at->top + r + dy, left = at->left + dx;
+  *first = clamp(-left, 0, (int32_t)at->side);
+  *end = clamp(SIDE - left, 0, (int32_t)at->side);
+  return y >= 0 && y < SIDE ? y : -1;
+}
+
+/* Numbers of pixels as those of their samples, which lie side by side. */
+static void spread(const int16_t *pixels, int32_t count, int16_t *samples) {
+  for (int32_t i = 0; i < count; i++)
+    samples[3 * i] = samples[3 * i + 1] = samples[3 * i + 2] = pixels[i];
+}
+
 /* Shadow: black, at most a third, over 6 pixels, away from the light at the top left. */
 static void draw_shadow(const tile *at, uint8_t *rgb) {
+  int16_t keep[TILE], keeps[3 * TILE]; /* of 256 */
   for (int32_t r = 0; r < (int32_t)at->side; r++) {
-    const int32_t y = at->top + r + SHADOW_Y;
-    if (y < 0 || y >= SIDE) continue;
-    for (int32_t c = 0; c < (int32_t)at->side; c++) {
-      const int32_t x = at->left + c + SHADOW_X, distance = at->distance[r * TILE + c];
-      if (x < 0 || x >= SIDE || distance >= 192) continue;
-      const int32_t alpha = clamp((192 - distance) / 4, 0, 88); /* of 256 */
-      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++) pixel[k] = (uint8_t)((pixel[k] * (256 - alpha)) >> 8);
-    }
+    int32_t first, end;
+    const int32_t y = clip_row(at, r, SHADOW_X, SHADOW_Y, &first, &end);
+    if (y < 0) continue;
+    const int16_t *distance = at->distance + r * TILE + first;
+    for (int32_t i = 0; i < end - first; i++)
+      keep[i] = (int16_t)(256 - clamp((192 - distance[i]) / 4, 0, 88));
+    spread(keep, end - first, keeps);
+    uint8_t *to = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)(at->left + first + SHADOW_X)) * 3;
+    for (int32_t i = 0; i < 3 * (end - first); i++) to[i] = (uint8_t)(to[i] * keeps[i] >> 8);
+  }
+}
+
+/* A row of a body: how much it covers, and how light it is, of 256. */
+static void shade_row(const canvas *to, const heed_scene_object *object, const int16_t *distance,
+                      int32_t x, int32_t y, int32_t count, int16_t *cover, int16_t *shade) {
+  const int32_t slope_x = (int32_t)(to->light.x * 72.0f * 256.0f),
+                slope_y = (int32_t)(-to->light.y * 72.0f * 256.0f),
+                dy = y * HEED_SCENE_UNIT - object->y;
+  const double radius = (double)(object->radius * 256); /* its quotient is that of integers */
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t dx = (x + i) * HEED_SCENE_UNIT - object->x,
+                  slope = (int32_t)((double)(slope_x * dx + slope_y * dy) / radius),
+                  rim = clamp((128 + distance[i]) / 4, 0, 255); /* darker, two pixels wide */
+    cover[i] = (int16_t)clamp((32 - distance[i]) * 4, 0, 256);
+    shade[i] = (int16_t)(262 + slope - rim);
   }
 }
 
 static void draw_body(const canvas *to, const heed_scene_object *object, const tile *at) {
-  const int32_t slope_x = (int32_t)(to->light.x * 72.0f * 256.0f),
-                slope_y = (int32_t)(-to->light.y * 72.0f * 256.0f);
   const uint8_t *colour = palette[object->colour];
+  int16_t cover[TILE], shade[TILE], covers[3 * TILE];
+  uint8_t lit[3 * TILE];
   for (int32_t r = 0; r < (int32_t)at->side; r++) {
-    const int32_t y = at->top + r;
-    if (y < 0 || y >= SIDE) continue;
-    for (int32_t c = 0; c < (int32_t)at->side; c++) {
-      const int32_t x = at->left + c, distance = at->distance[r * TILE + c];
-      if (x < 0 || x >= SIDE || distance >= 32) continue;
-      const int32_t cover = clamp((32 - distance) * 4, 0, 256);
-      const int32_t dx = x * HEED_SCENE_UNIT - object->x, dy = y * HEED_SCENE_UNIT - object->y;
-      int32_t shade = 262 + (slope_x * dx + slope_y * dy) / (object->radius * 256); /* of 256 */
-      if (distance > -128) shade -= (128 + distance) / 4; /* a darker rim, two pixels wide */
-      uint8_t *pixel = to->rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++)
-        pixel[k] =
-            (uint8_t)((pixel[k] * (256 - cover) + level((colour[k] * shade) >> 8) * cover) >> 8);
-    }
+    int32_t first, end;
+    const int32_t y = clip_row(at, r, 0, 0, &first, &end), count = end - first;
+    if (y < 0) continue;
+    shade_row(to, object, at->distance + r * TILE + first, at->left + first, y, count, cover,
+              shade);
+    spread(cover, count, covers);
+    for (int32_t i = 0; i < count; i++)
+      for (uint32_t k = 0; k < 3; k++) lit[3 * i + (int32_t)k] = level((colour[k] * shade[i]) >> 8);
+    uint8_t *pixel = to->rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)(at->left + first)) * 3;
+    for (int32_t i = 0; i < 3 * count; i++)
+      pixel[i] = (uint8_t)((pixel[i] * (256 - covers[i]) + lit[i] * covers[i]) >> 8);
   }
 }
 
 static void count_patches(const tile *at, uint16_t *count) {
+  const int32_t patch = (int32_t)HEED_SCENE_PATCH;
   for (int32_t r = 0; r < (int32_t)at->side; r++) {
-    const int32_t y = at->top + r;
-    if (y < 0 || y >= SIDE) continue;
-    for (int32_t c = 0; c < (int32_t)at->side; c++) {
-      const int32_t x = at->left + c;
-      if (x < 0 || x >= SIDE || at->distance[r * TILE + c] >= 0) continue;
-      count[(y / (int32_t)HEED_SCENE_PATCH) * (int32_t)HEED_SCENE_GRID +
-            x / (int32_t)HEED_SCENE_PATCH]++;
+    int32_t first, end;
+    const int32_t y = clip_row(at, r, 0, 0, &first, &end);
+    if (y < 0) continue;
+    for (int32_t c = first, next; c < end; c = next) {
+      const int32_t x = at->left + c, to = c + patch - x % patch;
+      int16_t inside = 0;
+      next = to < end ? to : end;
+      for (int32_t i = c; i < next; i++)
+        inside = (int16_t)(inside + (at->distance[r * TILE + i] < 0));
+      count[y / patch * (int32_t)HEED_SCENE_GRID + x / patch] += (uint16_t)inside;
     }
   }
 }
@@ -364,19 +398,23 @@ static void draw_speck(uint64_t *state, bool dark, uint8_t *rgb) {
                 cy = (int32_t)below(state, HEED_SCENE_SIDE);
   const float half = (float)below(state, 12), thick = 1.0f + (float)below(state, 16) * 0.1f;
   const int32_t add = (dark ? 1 : -1) * (12 + (int32_t)below(state, 30));
-  for (int32_t y = clamp(cy - 16, 0, SIDE); y < clamp(cy + 17, 0, SIDE); y++)
-    for (int32_t x = clamp(cx - 16, 0, SIDE); x < clamp(cx + 17, 0, SIDE); x++) {
-      const float dx = (float)(x - cx), dy = (float)(y - cy), along = dx * turn.x + dy * turn.y;
+  const int32_t left = clamp(cx - 16, 0, SIDE), count = clamp(cx + 17, 0, SIDE) - left;
+  int16_t change[33], changes[3 * 33];
+  for (int32_t y = clamp(cy - 16, 0, SIDE); y < clamp(cy + 17, 0, SIDE); y++) {
+    for (int32_t i = 0; i < count; i++) {
+      const float dx = (float)(left + i - cx), dy = (float)(y - cy),
+                  along = dx * turn.x + dy * turn.y;
       const float t = along < -half  ? -half
                       : along > half ? half
                                      : along,
                   ex = dx - t * turn.x, ey = dy - t * turn.y;
       const float cover = thick + 0.5f - sqrtf(ex * ex + ey * ey);
-      if (cover <= 0.0f) continue;
-      const int32_t change = (int32_t)((float)add * minimum(cover, 1.0f));
-      uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)x) * 3;
-      for (uint32_t k = 0; k < 3; k++) pixel[k] = level(pixel[k] + change);
+      change[i] = (int16_t)((float)add * minimum(maximum(cover, 0.0f), 1.0f));
     }
+    spread(change, count, changes);
+    uint8_t *pixel = rgb + ((size_t)y * HEED_SCENE_SIDE + (size_t)left) * 3;
+    for (int32_t i = 0; i < 3 * count; i++) pixel[i] = level(pixel[i] + changes[i]);
+  }
 }
 
 #define NOISE_BLOCK 448 /* bytes, of which a scene has a multiple */
@@ -400,7 +438,7 @@ static void add_noise(const heed_scene *scene, uint64_t *state, uint8_t *rgb) {
   }
 }
 
-void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+static inline void draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
   uint64_t state = scene->seed ^ UINT64_C(0x6865656420646d6f);
   const bool dark = below(&state, 2) == 1;
   const uint32_t objects =
@@ -433,3 +471,35 @@ void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
   }
   add_noise(scene, &state, rgb);
 }
+
+void heed_scene_draw_plain(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  draw(scene, rgb, owner);
+}
+
+#if defined __x86_64__ && defined __GNUC__
+/* The same operations for wider registers: integers, and floats without contraction. */
+#define WIDE __attribute__((flatten, target("avx2")))
+#define WIDEST __attribute__((flatten, target("avx512f,avx512bw,avx512dq,avx512vl")))
+
+WIDE static void draw_wide(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  draw(scene, rgb, owner);
+}
+
+WIDEST static void draw_widest(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  draw(scene, rgb, owner);
+}
+
+void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    draw_widest(scene, rgb, owner);
+  else if (__builtin_cpu_supports("avx2"))
+    draw_wide(scene, rgb, owner);
+  else
+    draw(scene, rgb, owner);
+}
+#else
+void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner) {
+  draw(scene, rgb, owner);
+}
+#endif

@@ -131,6 +131,29 @@ static void test_wild_fields_are_clamped(void **state) {
   free(rgb);
 }
 
+/* Wider registers draw the same bytes, also of objects that leave the picture. */
+static void test_any_registers(void **state) {
+  (void)state;
+  uint8_t *rgb = malloc(2 * HEED_SCENE_BYTES), owner[2][HEED_SCENE_PATCHES];
+  assert_non_null(rgb);
+  test_random random = {23};
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    heed_scene scene;
+    heed_scene_from_seed(seed, NULL, &scene);
+    for (uint32_t i = 0; seed % 2 && i < scene.object_count; i++) {
+      scene.objects[i].shape = test_random_below(&random, HEED_SCENE_SHAPES);
+      scene.objects[i].x = (int32_t)test_random_below(&random, 4000) - 200;
+      scene.objects[i].y = (int32_t)test_random_below(&random, 4000) - 200;
+      scene.objects[i].radius = (int32_t)test_random_below(&random, 800);
+    }
+    heed_scene_draw(&scene, rgb, owner[0]);
+    heed_scene_draw_plain(&scene, rgb + HEED_SCENE_BYTES, owner[1]);
+    assert_memory_equal(rgb, rgb + HEED_SCENE_BYTES, HEED_SCENE_BYTES);
+    assert_memory_equal(owner[0], owner[1], HEED_SCENE_PATCHES);
+  }
+  free(rgb);
+}
+
 static void test_text_and_back(void **state) {
   (void)state;
   heed_context *context;
@@ -217,6 +240,7 @@ int main(void) {
                                      cmocka_unit_test(test_patches_are_where_objects_are),
                                      cmocka_unit_test(test_arrow_points_up),
                                      cmocka_unit_test(test_wild_fields_are_clamped),
+                                     cmocka_unit_test(test_any_registers),
                                      cmocka_unit_test(test_text_and_back),
                                      cmocka_unit_test(test_bad_text_says_what),
                                      cmocka_unit_test(test_every_allocation_may_fail)};

@@ -67,6 +67,8 @@ bool heed_scene_twins(const heed_scene *scene, uint32_t twins[2]);
  * that covers most of it, at least an eighth, or HEED_SCENE_NO_OBJECT. Fields out of range are
  * clamped. */
 void heed_scene_draw(const heed_scene *scene, uint8_t *rgb, uint8_t *owner);
+/* The same without the wider registers that a processor may have, for tests. */
+void heed_scene_draw_plain(const heed_scene *scene, uint8_t *rgb, uint8_t *owner);
 
 /* splitmix64: the one source of chance here. */
 static inline uint32_t heed_scene_random(uint64_t *state) {
