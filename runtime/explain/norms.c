@@ -34,10 +34,24 @@ static void sort(double *values, size_t count) {
     }
 }
 
-/* Sorts them. Of an even number the mean of the two in the middle. */
-static double median(double *values, uint32_t count) {
-  sort(values, count);
+/* Of sorted values; of an even number the mean of the two in the middle. */
+static double median(const double *values, uint32_t count) {
   return (values[(count - 1) / 2] + values[count / 2]) / 2.0;
+}
+
+/* The median of their distances from a number between them: the next larger distance is that of the
+ * next value below it, or of the next above. */
+static double median_distance(const double *values, uint32_t count, double middle) {
+  uint32_t above = 0;
+  double last = 0.0, before = 0.0;
+  while (above < count && values[above] < middle) above++;
+  for (uint32_t below = above, taken = 0; taken <= count / 2; taken++) {
+    before = last;
+    const bool down =
+        below && (above == count || middle - values[below - 1] < values[above] - middle);
+    last = down ? middle - values[--below] : values[above++] - middle;
+  }
+  return count % 2 ? last : (before + last) / 2.0;
 }
 
 heed_status heed_patches_outliers(heed_context *context, const float *norms, uint32_t count,
@@ -51,9 +65,9 @@ heed_status heed_patches_outliers(heed_context *context, const float *norms, uin
   uint32_t known = 0;
   for (uint32_t i = 0; i < count; i++)
     if (!isnan(norms[i])) values[known++] = (double)norms[i];
+  sort(values, known);
   const double middle = known ? median(values, known) : (double)NAN;
-  for (uint32_t i = 0; i < known; i++) values[i] = fabs(values[i] - middle);
-  *bound = known ? (float)(middle + allowed * median(values, known)) : NAN;
+  *bound = known ? (float)(middle + allowed * median_distance(values, known, middle)) : NAN;
   for (uint32_t i = 0; i < count; i++) outlier[i] = norms[i] > *bound;
   heed_free(context, values);
   return HEED_OK;

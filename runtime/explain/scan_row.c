@@ -14,6 +14,9 @@ static inline f_16 choose(f_16 x, f_16 y, f_16 one, f_16 other) {
 #define MOST_16(a, b) choose(a, b, a, b)
 #define LEAST_16(a, b) choose(a, b, b, a)
 
+#define SCAN_EACH_16(to, number) \
+  for (int k = 0; k < at_once; k++) (to)[k] = number
+
 DEFINE_SCAN_ROWS(16, 16, )
 
 void heed_scan_rows(const scan_grid *grid, const float *map, scan_sums *found) {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SCAN_LANES = 16, SCAN_TOP = 5 };
+enum { SCAN_LANES = 16, SCAN_TOP = 5, SCAN_AT_ONCE = 4 };
 /* What a row, distances and sums have behind their end, and of a row zeros. */
 enum { SCAN_SPARE = 2 * SCAN_LANES };
 
@@ -56,6 +56,15 @@ static inline double scan_total(double lane[SCAN_LANES]) {
     SCAN_SWAP(MOST, LEAST, (top)[2], (top)[3]); \
   } while (0)
 
+/* A step for several registers, before the next step begins: each waits for its own step before
+ * alone, and compilers would put them one behind the other. KEEP: a constraint for such registers.
+ */
+#define SCAN_EACH(KEEP, to, number)       \
+  for (int k = 0; k < at_once; k++) {     \
+    (to)[k] = number;                     \
+    __asm__ volatile("" : KEEP((to)[k])); \
+  }
+
 /* Defines it for registers of BYTES, as scan_rows_BYTES; HALF: 32, or BYTES where that is less.
  * Each width runs the same operations in the same order, in 16 lanes: no bit differs.
  *
@@ -83,34 +92,41 @@ static inline double scan_total(double lane[SCAN_LANES]) {
     i_##BYTES bits;                                                                                \
     h_##BYTES half[2];                                                                             \
   } halves_##BYTES;                                                                                \
+  __VA_ARGS__ static inline void entropies_##BYTES(const float *row, int at_once, int parts,       \
+                                                   d_##BYTES sums[][2]) {                          \
+    f_##BYTES f[SCAN_AT_ONCE], y[SCAN_AT_ONCE], z[SCAN_AT_ONCE];                                   \
+    halves_##BYTES w[SCAN_AT_ONCE], power[SCAN_AT_ONCE];                                           \
+    for (int k = 0; k < at_once; k++) {                                                            \
+      const f_##BYTES x = ((const stored_f_##BYTES *)(const void *)row)[k];                        \
+      const i_##BYTES bits = (halves_##BYTES){.whole = x}.bits, e = (bits - 0x3F3504F3) >> 23;     \
+      f[k] = (halves_##BYTES){.bits = bits - (e << 23)}.whole - 1.0f;                              \
+      w[k].bits = bits & ~(x <= 0.0f);                                                             \
+      power[k].whole = __builtin_convertvector(e, f_##BYTES);                                      \
+    }                                                                                              \
+    SCAN_EACH_##BYTES(y, f[k] * 7.0376836292E-2f - 1.1514610310E-1f);                              \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] + 1.1676998740E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] - 1.2420140846E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] + 1.4249322787E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] - 1.6668057665E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] + 2.0000714765E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] - 2.4999993993E-1f);                                          \
+    SCAN_EACH_##BYTES(y, y[k] * f[k] + 3.3333331174E-1f);                                          \
+    SCAN_EACH_##BYTES(z, f[k] * f[k]);                                                             \
+    SCAN_EACH_##BYTES(y, f[k] + (f[k] * z[k] * y[k] - z[k] * 0.5f));                               \
+    for (int k = 0; k < at_once; k++)                                                              \
+      for (int h = 0; h < 2; h++)                                                                  \
+        sums[k % parts][h] -= WIDEN_##BYTES(w[k].half[h]) *                                        \
+                              (WIDEN_##BYTES((halves_##BYTES){.whole = y[k]}.half[h]) +            \
+                               WIDEN_##BYTES(power[k].half[h]) * 0x1.62e42fefa39efp-1);            \
+  }                                                                                                \
   __VA_ARGS__ static inline void entropy_##BYTES(const float *row, size_t count,                   \
                                                  double lane[SCAN_LANES]) {                        \
-    enum { PARTS = SCAN_LANES * 4 / BYTES };                                                       \
+    enum { PARTS = SCAN_LANES * 4 / BYTES, LONG = SCAN_AT_ONCE * BYTES / 4 };                      \
     d_##BYTES sums[PARTS][2];                                                                      \
+    size_t i = 0;                                                                                  \
     memcpy(sums, lane, sizeof sums);                                                               \
-    for (size_t i = 0; i < count; i += SCAN_LANES)                                                 \
-      for (int p = 0; p < PARTS; p++) {                                                            \
-        const f_##BYTES x = ((const stored_f_##BYTES *)(const void *)(row + i))[p];                \
-        const i_##BYTES bits = (halves_##BYTES){.whole = x}.bits;                                  \
-        const i_##BYTES e = (bits - 0x3F3504F3) >> 23;                                             \
-        const f_##BYTES f = (halves_##BYTES){.bits = bits - (e << 23)}.whole - 1.0f;               \
-        const f_##BYTES z = f * f;                                                                 \
-        f_##BYTES y = f * 7.0376836292E-2f - 1.1514610310E-1f;                                     \
-        y = y * f + 1.1676998740E-1f;                                                              \
-        y = y * f - 1.2420140846E-1f;                                                              \
-        y = y * f + 1.4249322787E-1f;                                                              \
-        y = y * f - 1.6668057665E-1f;                                                              \
-        y = y * f + 2.0000714765E-1f;                                                              \
-        y = y * f - 2.4999993993E-1f;                                                              \
-        y = y * f + 3.3333331174E-1f;                                                              \
-        const halves_##BYTES ln = {.whole = f + (f * z * y - z * 0.5f)},                           \
-                             power = {.whole = __builtin_convertvector(e, f_##BYTES)},             \
-                             w = {.bits = bits & ~(x <= 0.0f)};                                    \
-        for (int h = 0; h < 2; h++)                                                                \
-          sums[p][h] -=                                                                            \
-              WIDEN_##BYTES(w.half[h]) *                                                           \
-              (WIDEN_##BYTES(ln.half[h]) + WIDEN_##BYTES(power.half[h]) * 0x1.62e42fefa39efp-1);   \
-      }                                                                                            \
+    for (; i + LONG <= count; i += LONG) entropies_##BYTES(row + i, SCAN_AT_ONCE, PARTS, sums);    \
+    for (; i < count; i += SCAN_LANES) entropies_##BYTES(row + i, PARTS, PARTS, sums);             \
     memcpy(lane, sums, sizeof sums);                                                               \
   }                                                                                                \
   __VA_ARGS__ static inline double top_##BYTES(const float *row, size_t count) {                   \

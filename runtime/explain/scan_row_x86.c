@@ -17,6 +17,10 @@ typedef float stored_16 __attribute__((vector_size(16), aligned(4), may_alias));
 #define MOST_64(a, b) ((f_64)_mm512_max_ps(a, b))
 #define LEAST_64(a, b) ((f_64)_mm512_min_ps(a, b))
 
+#define SCAN_EACH_16(to, number) SCAN_EACH("+x", to, number)
+#define SCAN_EACH_32(to, number) SCAN_EACH("+x", to, number)
+#define SCAN_EACH_64(to, number) SCAN_EACH("+v", to, number)
+
 DEFINE_SCAN_ROWS(16, 16, )
 DEFINE_SCAN_ROWS(32, 32, __attribute__((target("avx2"))))
 DEFINE_SCAN_ROWS(64, 32, __attribute__((target("avx512f"))))
