@@ -98,13 +98,13 @@ static bool place_label(labels *all, size_t dot, double x, double y, double widt
                         bool *far) {
   static const double ways[][2] = {{1, 0},  {-1, 0}, {0, -1},  {0, 1},
                                    {1, -1}, {1, 1},  {-1, -1}, {-1, 1}};
-  for (double ring = DOT + 1.0; ring < 120.0; ring += 8.0)
+  for (int ring = 0; ring < 15; ring++)
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-      const double middle_x = x + ways[w][0] * (ring + width / 2),
-                   middle_y = y + ways[w][1] * (ring + TEXT_HEIGHT / 2);
+      const double away = DOT + 1.0 + 8.0 * ring, middle_x = x + ways[w][0] * (away + width / 2),
+                   middle_y = y + ways[w][1] * (away + TEXT_HEIGHT / 2);
       *found = (box){middle_x - width / 2, middle_y - TEXT_HEIGHT / 2, middle_x + width / 2,
                      middle_y + TEXT_HEIGHT / 2};
-      *far = ring > DOT + 1.0;
+      *far = ring > 0;
       if (!is_free(all, found) || (*far && !is_clear(all, dot, x, y, found))) continue;
       all->boxes[all->count++] = *found;
       return true;
