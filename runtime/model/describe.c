@@ -53,6 +53,7 @@ static void put_resize(const heed_preprocess *how, char *text, size_t size) {
                how->height, how->multiple, filter);
       break;
     case HEED_RESIZE_CORNER:
+    case HEED_RESIZE_CORNER_MEAN:
       snprintf(text, size, "resize to fit into the corner of %u x %u pixels, %s", how->width,
                how->height, filter);
       break;

@@ -1,4 +1,6 @@
 /* What of a model knows its kinds and their images. */
+#include <string.h>
+
 #include "base/desc.h"
 #include "base/status.h"
 #include "model/files/model_type.h"
@@ -47,7 +49,12 @@ static uint32_t place_of(const heed_layer_info *layer, uint32_t row, uint32_t co
 void heed_window_row(const heed_layer_info *layer, const float *weights, uint32_t head,
                      uint32_t query, float *row) {
   const size_t square = (size_t)layer->window * layer->window;
+  const uint32_t tokens = layer->prefix_tokens + layer->frames * layer->rows * layer->columns;
   uint32_t own, place;
+  if (!layer->window) {
+    memcpy(row, weights + ((size_t)head * tokens + query) * tokens, tokens * sizeof *row);
+    return;
+  }
   const uint32_t window = place_of(layer, query / layer->columns, query % layer->columns, &own);
   const float *from = weights + ((window * layer->heads + head) * square + own) * square;
   for (uint32_t t = 0; t < layer->rows * layer->columns; t++)

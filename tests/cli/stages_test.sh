@@ -47,6 +47,44 @@ head -c 2000 "$here/out.safetensors" | grep -qF '"attention.0":{"dtype":"F32","s
 head -c 2000 "$here/out.safetensors" | grep -q rollout && fail "out.safetensors has a rollout"
 test_end
 
+# SAM: layer 1 sees the whole picture, all others windows of 3 x 3 patches from its corner on
+test_begin windows_that_do_not_shift
+heed run "$vectors/vit/sam" "$picture" --backend cpu --quiet --layer 2 --query 4,3 --size 28,20 --json out.json --maps maps.svg
+expect_exit 0
+expect_stdout_contains "sam, 3 layers x 3 heads, 35 tokens"
+if python3 -c '' 2>/dev/null; then
+  python3 - "$here/out.json" <<'P' || fail "the weights do not lie in the query's window"
+import json, sys
+for head in json.load(open(sys.argv[1]))["results"][0]["heads"]:
+    row = head["row"]
+    inside = [row[5 * y + x] for y in (3, 4, 5) for x in (3, 4)]
+    assert abs(sum(row) - sum(inside)) < 1e-9 and 0 < sum(inside) < 1 and min(inside) > 0  # zeros beyond the grid are keys
+P
+fi
+test_end
+
+test_begin a_layer_without_windows
+heed run "$vectors/vit/sam" "$picture" --backend cpu --quiet --layer 1 --query 4,3 --size 28,20 --json out.json --save out.safetensors
+expect_exit 0
+expect_stdout_contains "layer 1 head 2: entropy"
+if python3 -c '' 2>/dev/null; then
+  python3 - "$here/out.json" <<'P' || fail "the weights are not those of all patches"
+import json, sys
+for head in json.load(open(sys.argv[1]))["results"][0]["heads"]:
+    assert len(head["row"]) == 35 and abs(sum(head["row"]) - 1) < 1e-5 and min(head["row"]) > 0
+P
+fi
+test_end
+
+test_begin windows_that_a_config_has_otherwise
+mkdir -p "$here/sam"
+cp "$vectors/vit/sam/model.safetensors" "$here/sam/"
+sed '/"global_attn_indexes"/,/]/c "global_attn_indexes": [1, 2],' "$vectors/vit/sam/config.json" >"$here/sam/config.json"
+heed inspect sam
+expect_exit 3
+expect_one_sentence inspect "config.json: global_attn_indexes does not fit the weights (found layer 2 in it, expected it left out)"
+test_end
+
 for option in "--layer all" "--rollout r.png" "--explain pca --json o.json" "--score raw --json o.json" "--ablate 0.1"; do
   # shellcheck disable=SC2086 # words
   bad_input "stages_without_${option%% *}" "of a model with stages" run "$model" "$picture" --backend cpu --quiet $option

@@ -36,7 +36,7 @@ TYPES = {
     "internvl_vision": "internvl", "internvl_chat": "internvit", "kimi_vl": "moonvit", "lfm2_vl": "siglip2", "llava": "clip_tower",
     "llava_next": "clip_tower", "llava_next_video": "clip_tower", "llava_onevision": "siglip_tower", "metaclip_2": "metaclip_2", "mistral3": "pixtral",
     "owlv2": "owlvit", "owlvit": "owlvit", "paligemma": "siglip_tower", "pixtral": "pixtral", "prompt_depth_anything": "dinov2_tower",
-    "qwen2_5_omni": "qwen2_5_vl_omni", "qwen2_5_vl": "qwen2_5_vl", "qwen2_vl": "qwen2_vl", "qwen3_vl": "qwen3_vl", "shieldgemma2": "siglip_tower",
+    "qwen2_5_omni": "qwen2_5_vl_omni", "qwen2_5_vl": "qwen2_5_vl", "qwen2_vl": "qwen2_vl", "qwen3_vl": "qwen3_vl", "sam": "sam", "sam_hq": "sam", "shieldgemma2": "siglip_tower",
     "siglip": "siglip", "siglip_vision_model": "siglip", "siglip2": "siglip2", "siglip2_vision_model": "siglip2", "smolvlm": "idefics", "swin": "swin",
     "swinv2": "swinv2", "timm_wrapper": "eva02_unfused", "upernet": "dinov2_tower", "videomae": "videomae", "vjepa2": "vjepa2", "vipllava": "clip_tower", "vision-encoder-decoder": "vit_tower",
     "vit": "hf_vit", "vit_mae": "mae", "vit_msn": "msn", "zoedepth": "dinov2_tower",
@@ -46,7 +46,7 @@ deformable_detr depth_pro deta detr dinat dinov3_convnext edgetam efficientforme
 fuyu gemma3n git glm4v glpn got_ocr2 grounding-dino groupvit hgnet_v2 hiera idefics imagegpt janus kosmos-2 kosmos-2.5 layoutlmv2 layoutlmv3
 levit lightglue llama4 mask2former maskformer maskformer-swin mgp-str mlcd mllama mm-grounding-dino mobilenet_v1 mobilenet_v2 mobilevit
 mobilevitv2 nat nougat omdet-turbo oneformer ovis2 perceiver perception_lm phi4_multimodal pix2struct poolformer pvt pvt_v2 regnet resnet
-rt_detr rt_detr_v2 sam sam2 sam_hq segformer seggpt superglue superpoint swiftformer swin2sr table-transformer textnet timesformer tvlt tvp
+rt_detr rt_detr_v2 sam2 segformer seggpt superglue superpoint swiftformer swin2sr table-transformer textnet timesformer tvlt tvp
 udop van vilt vit_hybrid vitdet vitmatte vitpose vivit xclip yolos""".split()
 
 

@@ -226,6 +226,7 @@ static verdict expected(const subject *s, const change *c) {
   if (strcmp(c->key, "window_size") == 0 && strcmp(s->folder, "swinv2") == 0)
     return strcmp(c->value, "0") == 0 ? NAMED : OTHER; /* no tensor tells it */
   if (strcmp(c->key, "window_size") == 0 && strstr(s->config, "\"window_size\"")) return NAMED;
+  if (strcmp(c->key, "use_rel_pos") == 0 && strcmp(s->folder, "sam") == 0) return SAME;
   if (strcmp(c->key, "norm_type") == 0 && strcmp(s->folder, "internvit_6b") == 0) return SAME;
   if (strstr(s->config, "\"rms_norm_eps\"") && c->verdict != SAME) {
     if (strcmp(c->key, "rms_norm_eps") == 0) return OTHER;

@@ -28,6 +28,10 @@ static const published files[] = {
      HEED_RESIZE_CORNER, 1008, 1008, 0, 1008, 0, 0, 2, 0.48145466f, "preprocessing of Owlv2, "},
     {OF("Owlv2", ",\"do_pad\":false"), HEED_RESIZE_SQUASH, 960, 960, 0, 0, 0, 0, 2, 0.48145466f,
      "preprocessing of Owlv2, "},
+    {OF("Sam", ",\"size\":{\"longest_edge\":1024},\"do_pad\":true,"
+               "\"pad_size\":{\"height\":1024,\"width\":1024}"),
+     HEED_RESIZE_CORNER_MEAN, 1024, 1024, 0, 1024, 0, 0, 2, 0.485f, ""},
+    {OF("Sam", ",\"do_pad\":false"), HEED_RESIZE_CORNER_MEAN, 224, 224, 0, 0, 0, 0, 2, 0.485f, ""},
     {OF("ZoeDepth", ",\"do_pad\":true"), HEED_RESIZE_MULTIPLES, 384, 512, 0, 0, 32, 0, 2,
      HALF "ZoeDepth, no reflected border"},
     {OF("ZoeDepth", ",\"size\":{\"height\":384,\"width\":384},\"keep_aspect_ratio\":false"),
@@ -126,7 +130,7 @@ static void refused_files(void **state) {
       {OF("Pixtral", ",\"patch_size\":{\"height\":true}"), HEED_INVALID_FILE,
        "height is not valid"},
       /* what changes a picture, of classes that heed does not know */
-      {OF("Sam", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported"},
+      {OF("Mine", ",\"do_pad\":true"), HEED_UNSUPPORTED, "do_pad is not supported"},
       {OF("Mine", ",\"size\":{\"longest_edge\":1024}"), HEED_UNSUPPORTED,
        "size with a longest_edge is not supported"},
       {OF("Mine", ",\"crop_pct\":0.875"), HEED_UNSUPPORTED, "crop_pct is not supported"},
@@ -259,13 +263,14 @@ static void corner(void **state) {
                                       {5, 10, 4, 8},
                                       {7, 7, 8, 8},
                                       {3, 900, 1, 8}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    const uint32_t w = cases[i][0], h = cases[i][1], fw = cases[i][2], fh = cases[i][3];
+  for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+    const uint32_t *of = cases[i / 2], w = of[0], h = of[1], fw = of[2], fh = of[3];
+    const bool grey = i % 2 == 0;
     uint8_t *pixels = malloc((size_t)w * h), rgb[SIDE * SIDE * 3];
     float values[3 * SIDE * SIDE];
     heed_region region;
     for (uint32_t k = 0; k < w * h; k++) pixels[k] = (uint8_t)(30 + k * 37);
-    heed_preprocess p = {.resize = HEED_RESIZE_CORNER,
+    heed_preprocess p = {.resize = grey ? HEED_RESIZE_CORNER : HEED_RESIZE_CORNER_MEAN,
                          .width = SIDE,
                          .height = SIDE,
                          .crop_width = SIDE,
@@ -282,7 +287,9 @@ static void corner(void **state) {
     assert_ok(heed_resize(context, &image, p.resample, &window, 3, rgb, &error));
     for (uint32_t k = 0; k < 3 * SIDE * SIDE; k++) {
       const uint32_t x = k % SIDE, y = k / SIDE % SIDE, c = k / SIDE / SIDE;
-      const double level = x < fw && y < fh ? rgb[(y * fw + x) * 3 + c] / 255.0 : 0.5;
+      const double level = x < fw && y < fh ? rgb[(y * fw + x) * 3 + c] / 255.0
+                           : grey           ? 0.5
+                                            : 0.25 * c;
       if (fabs((double)values[k] - (level - 0.25 * c) / 0.5) > 1e-6)
         fail_msg("case %zu: value %u is %.9g, expected %.9g", i, k, (double)values[k],
                  (level - 0.25 * c) / 0.5);

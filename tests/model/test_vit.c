@@ -168,6 +168,34 @@ static void test_window_rows(void **state) {
   check_window_rows("swinv2");
 }
 
+/* Of a layer without windows beside those with: the row of its map. */
+static void test_rows_without_windows(void **state) {
+  (void)state;
+  vit_files files;
+  vit v;
+  heed_error error;
+  heed_layer_info layer;
+  uint64_t count;
+  load_run(&files, "sam", "config.json", "io_small");
+  const heed_build_desc build = run_sizes(&files);
+  assert_ok(open_vit(&v, &files, NULL, NULL, 1, &build, NULL, &error));
+  assert_ok(heed_model_layer(v.model, &build, 0, &layer, &error));
+  assert_int_equal(layer.window, 3);
+  assert_int_equal(layer.shift, 0);
+  assert_ok(heed_model_layer(v.model, &build, 1, &layer, &error));
+  assert_int_equal(layer.window, 0);
+  float *map = read_value(&v, "layer.1.attention.weights", &count), row[4];
+  assert_int_equal(count, layer.heads * 4 * 4);
+  for (uint32_t h = 0; h < layer.heads; h++)
+    for (uint32_t q = 0; q < 4; q++) {
+      heed_window_row(&layer, map, h, q, row);
+      assert_memory_equal(row, map + ((size_t)h * 4 + q) * 4, sizeof row);
+    }
+  free(map);
+  close_vit(&v);
+  free_files(&files);
+}
+
 static void test_stages_refuse(void **state) {
   static const uint32_t rows[] = {0};
   const struct {
@@ -404,6 +432,7 @@ int main(void) {
       cmocka_unit_test(test_stages),
       cmocka_unit_test(test_taps_that_pass),
       cmocka_unit_test(test_window_rows),
+      cmocka_unit_test(test_rows_without_windows),
       cmocka_unit_test(test_stages_refuse),
       cmocka_unit_test(test_smallest_pictures),
       cmocka_unit_test(test_frames_that_do_not_fit),

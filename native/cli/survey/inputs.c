@@ -129,7 +129,8 @@ uint32_t survey_inputs_least_side(const heed_preprocess *preprocess) {
     case HEED_RESIZE_SQUASH:
     case HEED_RESIZE_WHOLE:
     case HEED_RESIZE_COVER:
-    case HEED_RESIZE_CORNER: return 2 * larger;
+    case HEED_RESIZE_CORNER:
+    case HEED_RESIZE_CORNER_MEAN: return 2 * larger;
     default: return 0;
   }
 }

@@ -124,8 +124,8 @@ typedef struct heed_model_info {
    * picture */
   uint32_t frames, tubelet;
   /* of a hierarchical vision transformer (Swin): how many grids its layers have, of which
-   * heed_model_layer has each; width, heads and mlp_width are the last one's; 0: all have one grid
-   */
+   * heed_model_layer has each; width, heads and mlp_width are the last one's; 1: one, with windows
+   * in some layers (SAM); 0: one, and no windows that heed_layer_info has */
   uint32_t stages;
 } heed_model_info;
 HEED_API void heed_model_get_info(const heed_model *model, heed_model_info *info);
@@ -328,7 +328,7 @@ HEED_NODISCARD HEED_API heed_status heed_model_layer(const heed_model *model,
                                                      heed_layer_info *info, heed_error *error);
 /* EXPERIMENTAL: may change. row [T]: the weights of one query and head over all tokens of a layer
  * with windows, 0 outside of the query's own, of one picture's weights [down across, H, n, n]. What
- * they give to places beyond the grid is left out. */
+ * they give to places beyond the grid is left out. Of a layer without: the row of [H, T, T]. */
 HEED_API void heed_window_row(const heed_layer_info *layer, const float *weights, uint32_t head,
                               uint32_t query, float *row);
 
@@ -409,7 +409,9 @@ typedef enum heed_resize_mode {
    * to `most_pixels` in all */
   HEED_RESIZE_PIXELS = 9,
   /* the long side to at most `width`, aspect kept, then both up to multiples of `multiple` */
-  HEED_RESIZE_TILES = 10
+  HEED_RESIZE_TILES = 10,
+  /* as HEED_RESIZE_CORNER, but what the crop has besides is the mean colour */
+  HEED_RESIZE_CORNER_MEAN = 11
 } heed_resize_mode;
 
 /* Where a centre crop lies in a picture with `rest` pixels more than the crop. */

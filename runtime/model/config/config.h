@@ -64,7 +64,8 @@ typedef struct heed_config {
       trained_windows_count;
   heed_config_value stage_window;
   uint32_t full_layers[HEED_MOST_FULL_LAYERS], full_layer_count; /* those without windows */
-  heed_config_value projection;                                  /* numbers of the embedding */
+  const char *full_layers_key;  /* that says them, of layers whose tables tell them too; or NULL */
+  heed_config_value projection; /* numbers of the embedding */
   heed_config_value preferred_size; /* RADIO: of images; its positions are of larger ones */
   uint32_t summaries;               /* RADIO: registers that are CLS tokens */
   bool plain_pixels; /* RADIO: the model normalises pixels, which no file of timm describes */

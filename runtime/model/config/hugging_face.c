@@ -155,10 +155,15 @@ static const char *key_of(const heed_config *config, const char *usual) {
   const heed_config_keys *keys = &config->family->keys;
   const struct {
     const char *usual, *own;
-  } known_keys[] = {{"hidden_size", keys->width},         {"num_hidden_layers", keys->layers},
-                    {"num_attention_heads", keys->heads}, {"layer_norm_eps", keys->epsilon},
-                    {"image_size", keys->image_size},     {"num_channels", keys->channels},
-                    {"num_frames", keys->frames},         {"qkv_bias", keys->biases}};
+  } known_keys[] = {{"hidden_size", keys->width},
+                    {"num_hidden_layers", keys->layers},
+                    {"num_attention_heads", keys->heads},
+                    {"layer_norm_eps", keys->epsilon},
+                    {"intermediate_size", keys->mlp_width},
+                    {"image_size", keys->image_size},
+                    {"num_channels", keys->channels},
+                    {"num_frames", keys->frames},
+                    {"qkv_bias", keys->biases}};
   for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++)
     if (known_keys[i].own && strcmp(known_keys[i].usual, usual) == 0) return known_keys[i].own;
   return usual;
@@ -316,18 +321,9 @@ static heed_status read_frames(heed_config *config, const heed_fields *fields) {
   return heed_read_size(fields, "tubelet_size", 1, &config->tubelet);
 }
 
-/* Windows of the attention, and the layers that go without. */
-static heed_status read_windows(heed_config *config, const heed_fields *fields) {
-  const heed_config_defaults *defaults = &config->family->defaults;
-  const heed_json_value list = heed_field(fields, "fullatt_block_indexes");
-  if (!defaults->window) return HEED_OK;
-  config->window = (heed_config_value){defaults->window, "window_size", true};
-  config->merge = (heed_config_value){defaults->merge, "spatial_merge_size", true};
-  HEED_TRY(heed_read_size(fields, "window_size", 1, &config->window));
-  HEED_TRY(heed_read_size(fields, "spatial_merge_size", 1, &config->merge));
-  for (size_t i = 0; !list && i < HEED_DEFAULT_FULL_LAYERS && defaults->full_layers[i]; i++)
-    config->full_layers[config->full_layer_count++] = defaults->full_layers[i];
-  if (!list) return HEED_OK;
+/* The numbers of the layers whose attention knows no windows. */
+static heed_status read_full_layers(heed_config *config, const heed_fields *fields, const char *key,
+                                    heed_json_value list) {
   const heed_json *json = fields->json;
   uint64_t layer = 0;
   bool sound = heed_json_kind_of(json, list) == HEED_JSON_ARRAY &&
@@ -338,8 +334,33 @@ static heed_status read_windows(heed_config *config, const heed_fields *fields) 
     config->full_layers[config->full_layer_count++] = (uint32_t)layer;
   }
   return sound ? HEED_OK
-               : heed_field_fail(fields, "fullatt_block_indexes", list,
-                                 "a list of at most 64 numbers of layers");
+               : heed_field_fail(fields, key, list, "a list of at most 64 numbers of layers");
+}
+
+/* SAM's, in patches, which tables of relative positions tell too. */
+static heed_status read_table_windows(heed_config *config, const heed_fields *fields) {
+  static const char key[] = "global_attn_indexes";
+  const heed_json_value list = heed_field(fields, key);
+  if (list) HEED_TRY(read_full_layers(config, fields, key, list));
+  config->full_layers_key = list ? key : NULL;
+  return heed_read_size(fields, "window_size", 0, &config->stage_window);
+}
+
+/* Windows of the attention, and the layers that go without. */
+static heed_status read_windows(heed_config *config, const heed_fields *fields) {
+  const heed_config_defaults *defaults = &config->family->defaults;
+  static const char key[] = "fullatt_block_indexes";
+  const heed_json_value list = heed_field(fields, key);
+  if (config->family->rules.needs & HEED_GROUP(RELATIVE)) return read_table_windows(config, fields);
+  if (!defaults->window) return HEED_OK;
+  config->window = (heed_config_value){defaults->window, "window_size", true};
+  config->merge = (heed_config_value){defaults->merge, "spatial_merge_size", true};
+  HEED_TRY(heed_read_size(fields, "window_size", 1, &config->window));
+  HEED_TRY(heed_read_size(fields, "spatial_merge_size", 1, &config->merge));
+  if (list) return read_full_layers(config, fields, key, list);
+  for (size_t i = 0; i < HEED_DEFAULT_FULL_LAYERS && defaults->full_layers[i]; i++)
+    config->full_layers[config->full_layer_count++] = defaults->full_layers[i];
+  return HEED_OK;
 }
 
 /* What the classes are to each other, of which heed_top knows one answer. */

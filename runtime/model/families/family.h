@@ -35,7 +35,8 @@ typedef struct heed_config_defaults {
 
 /* What the family's config calls things where most call them otherwise; NULL: as most do. */
 typedef struct heed_config_keys {
-  const char *width, *layers, *heads, *epsilon, *biases, *image_size, *channels, *frames;
+  const char *width, *layers, *heads, *epsilon, *biases, *image_size, *channels, *frames,
+      *mlp_width;
   /* those that most have not: which norm it is, whether queries and keys have one, whether the
    * final states have none (true by default) */
   const char *norm, *query_norm, *no_final_norm;
@@ -61,9 +62,9 @@ typedef struct heed_family {
   const char *excludes; /* the same of tensors that no file of the family has; or NULL */
   /* The same of tensors that others have too. What no mark tells is guessed by them. */
   const char *hints;
-  uint32_t has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
-  uint32_t hints_have; /* HEED_GROUP: what it must have besides, to be guessed by its hints */
-  uint32_t hints_lack; /* the same of what it must not have */
+  heed_groups has, lacks; /* HEED_GROUP: what a file of the family must have, must not have */
+  heed_groups hints_have; /* HEED_GROUP: what it must have besides, to be guessed by its hints */
+  heed_groups hints_lack; /* the same of what it must not have */
   /* What is said where neither a config nor a mark tells the family; or NULL: nothing is guessed */
   const char *assumption;
   const char *processor; /* defaults of preprocessing: the class without "ImageProcessor" */

@@ -4,6 +4,7 @@
 
 #include "model/families/positions.h"
 #include "model/families/rotation.h"
+#include "model/names/names.h"
 
 /* Which tokens before the patches have a row of their own in the position embeddings. */
 typedef enum heed_position_tokens {
@@ -52,14 +53,14 @@ typedef struct heed_rules {
   const heed_position_rule *bias_positions;
   const char *architecture; /* tells heads (timm_architectures.c) where no config does; or NULL */
   heed_rotation rotation;
-  float epsilon;             /* of the norms, where no config gives it */
-  float pool_epsilon;        /* of the norm of what is pooled; 0: as the others */
-  uint32_t classifier_needs; /* optional groups that every model with a classifier has */
-  uint32_t needs;            /* optional groups (HEED_GROUP) that every model of the family has */
-  uint8_t position_tokens;   /* heed_position_tokens */
-  uint8_t pool;              /* heed_pool */
-  uint8_t key_bias;          /* heed_key_bias */
-  uint8_t activation;        /* heed_activation: of the MLP, where no config gives it */
+  float epsilon;                /* of the norms, where no config gives it */
+  float pool_epsilon;           /* of the norm of what is pooled; 0: as the others */
+  heed_groups classifier_needs; /* optional groups that every model with a classifier has */
+  heed_groups needs;       /* optional groups (HEED_GROUP) that every model of the family has */
+  uint8_t position_tokens; /* heed_position_tokens */
+  uint8_t pool;            /* heed_pool */
+  uint8_t key_bias;        /* heed_key_bias */
+  uint8_t activation;      /* heed_activation: of the MLP, where no config gives it */
   /* The activation is a guess without a config: exact GELU in models of that many layers, or of
    * that width, as in LAION's CLIP; 0: it is no guess. */
   uint8_t exact_layers;

@@ -117,7 +117,6 @@ static const char *const blocks[] = {"attention and MLP in parallel",
   ROW("vit_*_resnet*", 0, OTHER_BLOCKS, 7)                   \
   ROW("naflexvit_*", 0, OTHER_BLOCKS, 6)                     \
   ROW("gemma4_*", 0, OTHER_BLOCKS, 3)                        \
-  ROW("samvit_*", 0, OTHER_BLOCKS, 6)                        \
   ROW("vitamin_*", 0, OTHER_BLOCKS, 7)                       \
   ROW("xcit_*", 0, OTHER_BLOCKS, 5)                          \
   ROW("cait_*", 0, OTHER_BLOCKS, 6)                          \
@@ -218,8 +217,8 @@ heed_status heed_architecture_rules(const char *architecture, const char *where,
   for (const row *r = rows; r < rows + COUNT; r++, pattern = heed_next_pattern(pattern)) {
     if (r->fact <= REFERENCE || !matches(architecture, pattern)) continue;
     if (r->fact == EPSILON) rules->epsilon = 1e-5f;
-    if (r->fact == NEEDS) rules->needs |= 1u << r->value;
-    if (r->fact == WITHOUT) rules->needs &= ~(1u << r->value);
+    if (r->fact == NEEDS) rules->needs |= (heed_groups)1 << r->value;
+    if (r->fact == WITHOUT) rules->needs &= ~((heed_groups)1 << r->value);
     if (r->fact == PROBES_ALL) rules->probe_reads_all = true;
     if (r->fact == QUICK_GELU) rules->activation = HEED_ACTIVATION_GELU_QUICK;
     if (r->fact == GELU_TANH) rules->activation = HEED_ACTIVATION_GELU_TANH;

@@ -34,6 +34,10 @@ static uint64_t fitted_side(uint64_t side, uint64_t other, uint64_t most, uint64
   return fitted > 0 ? fitted : 1;
 }
 
+static bool in_corner(const heed_preprocess *preprocess) {
+  return preprocess->resize == HEED_RESIZE_CORNER || preprocess->resize == HEED_RESIZE_CORNER_MEAN;
+}
+
 /* transformers' DPT, in its order of operations, on doubles: halves go to the even multiple. */
 static void multiple_sides(const heed_preprocess *preprocess, uint64_t *width, uint64_t *height) {
   const double across = (double)preprocess->width / (double)*width,
@@ -125,7 +129,7 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     w = width <= height ? side : side * width / height;
     h = width <= height ? side * height / width : side;
   } else if (preprocess->resize == HEED_RESIZE_WHOLE || preprocess->resize == HEED_RESIZE_COVER ||
-             preprocess->resize == HEED_RESIZE_CORNER) {
+             in_corner(preprocess)) {
     const bool covers = preprocess->resize == HEED_RESIZE_COVER;
     w = fitted_side(width, height, preprocess->width, preprocess->height, covers);
     h = fitted_side(height, width, preprocess->height, preprocess->width, covers);
@@ -143,7 +147,7 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
     tile_sides(preprocess, &w, &h);
   } else if (preprocess->resize != HEED_RESIZE_NONE) {
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "preprocess: unknown resize (found %d, expected 0 to 4, 6 or 7, 5 and a "
+                     "preprocess: unknown resize (found %d, expected 0 to 4, 6, 7 or 11, 5 and a "
                      "multiple, 8, a multiple and patches, 9, a multiple and pixels, or 10, a "
                      "multiple and a width)",
                      (int)preprocess->resize);
@@ -158,7 +162,7 @@ static heed_status resized_size(const heed_preprocess *preprocess, uint32_t widt
  * below 0 there are zeros. */
 static int64_t crop_offset(const heed_preprocess *preprocess, uint32_t full, uint32_t crop) {
   const int64_t rest = (int64_t)full - (int64_t)crop, half = rest / 2;
-  if (preprocess->resize == HEED_RESIZE_CORNER) return 0;
+  if (in_corner(preprocess)) return 0;
   /* that a picture is fitted whole is neither's rule */
   const bool even =
       preprocess->crop_rule == HEED_CROP_EVEN && preprocess->resize != HEED_RESIZE_WHOLE;
@@ -275,11 +279,12 @@ static float value_of(const heed_preprocess *preprocess, heed_samples samples, u
                  (double)preprocess->std[channel]);
 }
 
-/* Beside a picture, of a channel: black; the mean colour around one that is fitted whole; grey
- * beside one in the corner. */
+/* Beside a picture, of a channel: black; the mean colour around one that is fitted whole; grey or
+ * the mean colour beside one in the corner. */
 static float beside(const heed_preprocess *preprocess, uint32_t channel, float black) {
-  if (preprocess->resize == HEED_RESIZE_WHOLE) return 0.0f;
-  if (preprocess->resize != HEED_RESIZE_CORNER) return black;
+  const heed_resize_mode mode = preprocess->resize;
+  if (mode == HEED_RESIZE_WHOLE || mode == HEED_RESIZE_CORNER_MEAN) return 0.0f;
+  if (mode != HEED_RESIZE_CORNER) return black;
   return (0.5f - preprocess->mean[channel]) / preprocess->std[channel];
 }
 

@@ -41,6 +41,7 @@ void heed_preprocess_defaults(const heed_processor *class, uint32_t image_size,
     to->least_pixels = 56 * 56;
     to->most_pixels = 28 * 28 * 1280;
   }
+  if (class->way == HEED_WAY_PADDED) to->resize = HEED_RESIZE_CORNER_MEAN;
   if (class->way == HEED_WAY_TILES) {
     to->resize = HEED_RESIZE_TILES;
     to->multiple = 16;

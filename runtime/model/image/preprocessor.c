@@ -179,6 +179,21 @@ static heed_status read_tiles(const heed_fields *fields, heed_preprocess *to) {
   return HEED_OK;
 }
 
+/* SAM's: the long side, and the square around it. */
+static heed_status read_padded(const heed_fields *fields, heed_preprocess *to) {
+  heed_fields size, pad;
+  bool pads = true;
+  HEED_TRY(heed_field_object(fields, "size", &size));
+  HEED_TRY(heed_field_object(fields, "pad_size", &pad));
+  HEED_TRY(heed_field_bool(fields, "do_pad", &pads));
+  HEED_TRY(heed_field_size(&size, "longest_edge", 1, &to->width));
+  HEED_TRY(heed_field_size(&pad, "height", 1, &to->crop_height));
+  HEED_TRY(heed_field_size(&pad, "width", 1, &to->crop_width));
+  to->height = to->width;
+  if (!pads) to->crop_height = to->crop_width = 0;
+  return HEED_OK;
+}
+
 static heed_status read_way(const heed_fields *fields, const heed_processor *class,
                             heed_preprocess *to) {
   switch (class->way) {
@@ -187,6 +202,7 @@ static heed_status read_way(const heed_fields *fields, const heed_processor *cla
     case HEED_WAY_PATCHES: return read_patches(fields, to);
     case HEED_WAY_PIXELS: return read_pixels(fields, to);
     case HEED_WAY_TILES: return read_tiles(fields, to);
+    case HEED_WAY_PADDED: return read_padded(fields, to);
     default: return read_resized(fields, class, to);
   }
 }

@@ -40,6 +40,7 @@ static const heed_processor processors[] = {
      .multiple = 32, .steps = "do_pad", .note = "no reflected border"},
     {"Owlv2", false, 960, 0, true, 2, CLIP, .way = HEED_WAY_CORNER, .steps = "do_pad",
      .note = "one filter for blur and size"},
+    {"Sam", false, 224, 224, false, 2, IMAGENET, .way = HEED_WAY_PADDED, .steps = "do_pad"},
     {"VideoMAE", true, 224, 224, false, 2, HALF},
     {"Segformer", false, 512, 0, true, 2, IMAGENET},
     {"Pvt", false, 224, 0, false, 2, IMAGENET},

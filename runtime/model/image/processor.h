@@ -16,6 +16,7 @@ typedef enum heed_processor_way {
   HEED_WAY_LARGEST,   /* it is squashed to max_image_size's longest_edge, whatever the size says */
   HEED_WAY_PATCHES,   /* it gets max_num_patches squares of patch_size pixels at most */
   HEED_WAY_PIXELS,    /* it gets multiples of merged squares, from min_pixels to max_pixels */
+  HEED_WAY_PADDED,    /* it lies in the corner of a square of the mean colour, of pad_size */
   HEED_WAY_TILES,     /* its long side is at most longest_edge, both are multiples of patch_size */
   HEED_WAYS
 } heed_processor_way;

@@ -49,9 +49,12 @@ typedef enum heed_group {
   HEED_GROUP_OUTPUT,
   HEED_GROUP_OUTPUT_BIAS,
   HEED_GROUP_HEAD_NORM,
-  HEED_GROUP_HEAD_HIDDEN /* the last that 32 bits hold */
+  HEED_GROUP_HEAD_HIDDEN,
+  HEED_GROUP_RELATIVE
 } heed_group;
-#define HEED_GROUP(name) (1u << HEED_GROUP_##name)
+/* Bits of groups. */
+typedef uint64_t heed_groups;
+#define HEED_GROUP(name) ((heed_groups)1 << HEED_GROUP_##name)
 
 /* A role and its pattern, names separated by '|'. In a name:
  *
@@ -97,6 +100,6 @@ extern const char *const heed_name_lists[];
 extern const heed_names heed_names_hugging_face, heed_names_hugging_face_clip, heed_names_timm,
     heed_names_open_clip, heed_names_torchvision, heed_names_hugging_face_text,
     heed_names_open_clip_text, heed_names_own, heed_names_aimv2, heed_names_internvit,
-    heed_names_moonvit, heed_names_pixtral, heed_names_swin, heed_names_swin_timm;
+    heed_names_moonvit, heed_names_pixtral, heed_names_swin, heed_names_swin_timm, heed_names_sam;
 
 #endif

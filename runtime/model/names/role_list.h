@@ -16,7 +16,8 @@
  * attention's MLP, G = C / its heads, J width of all heads together, S width of the classifier's
  * hidden layer, Y = I P P numbers of a patch, X = I times the frames of a token, U width of the
  * embedded patches. Of a layer that begins a stage W = 4 times the width before it, Z numbers that
- * the norm of merged patches spans. O numbers of the hidden layer of computed positions; 1, 2. */
+ * the norm of merged patches spans. O numbers of the hidden layer of computed positions, r
+ * distances of two rows or columns of its grid; 1, 2. */
 #ifndef HEED_ROLE_NORM
 #define HEED_ROLE_NORM(name, group, shape, text) HEED_ROLE_PAIR(name, group, group, shape, text)
 #endif
@@ -50,6 +51,8 @@ HEED_ROLE_PAIR(POSITION_HIDDEN, QUERY_KEY_NORMS, QUERY_KEY_NORMS, "O2",
 HEED_ROLE(POSITION_OUTPUT, QUERY_KEY_NORMS, "HO",
           HEED_LAYER "continuous_position_bias_mlp.2.weight")
 HEED_ROLE(POSITION_BIAS, POSITION_BIAS, "BH", HEED_LAYER "relative_position_bias_table")
+HEED_ROLE(RELATIVE_ROWS, RELATIVE, "rD", HEED_LAYER "attention.rel_pos_h")
+HEED_ROLE(RELATIVE_COLUMNS, RELATIVE, "rD", HEED_LAYER "attention.rel_pos_w")
 HEED_ROLE_PAIR(ATTENTION_OUTPUT, OUTPUT, OUTPUT_BIAS, "CJ", HEED_LAYER "attention.output.dense")
 HEED_ROLE(LAYER_SCALE1, LAYER_SCALES, "C", HEED_LAYER "layer_scale1.lambda1")
 HEED_ROLE_NORM(NORM2, NONE, "C", HEED_LAYER "layernorm_after")

@@ -130,7 +130,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
       HEED_SHAPE(b->desc.batch * count, dims->heads, tokens, dims->attention_width / dims->heads);
   const heed_role_ref *cosine = layer + HEED_ROLE_LOGIT_SCALE;
   static const char *const names[] = {"query", "key", "value"};
-  const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL;
+  const bool normed = layer[HEED_ROLE_QUERY_NORM_WEIGHT].tensor != NULL,
+             relative = layer[HEED_ROLE_RELATIVE_ROWS].tensor != NULL;
   const heed_value turned = normed ? stacked : rotate_stacked(b, stacked, part);
   heed_value qkv_part[3];
   for (uint32_t p = 0; p < 3; p++) {
@@ -141,6 +142,8 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
     if (p < 2 && cosine->tensor)
       qkv_part[p] = make_cosine(b, qkv_part[p], &part, p == 0 ? cosine : NULL);
     if (p < 2 && normed) qkv_part[p] = heed_vit_rotate(b, norm_heads(b, qkv_part[p], norm, &part));
+    if (p == 0 && relative) qkv_part[p] = heed_vit_meet_distances(b, qkv_part[p], i, windows);
+    if (p == 1 && relative) qkv_part[p] = heed_vit_say_places(b, qkv_part[p], windows);
     heed_vit_name(b, qkv_part[p], i, names[p]);
   }
   const heed_value queries = normed ? qkv_part[0] : turned;
@@ -158,7 +161,7 @@ static heed_value attend(heed_vit_builder *b, heed_value x, uint32_t i, uint32_t
       .bias = bias,
       .causal = b->model->roles.rules.causal ? HEED_CAUSAL_TOP_LEFT : HEED_CAUSAL_NONE,
       .scale = cosine->tensor ? 1.0f / temperature
-               : temperature == 1.0f && scaled == part.dim[3]
+               : temperature == 1.0f && scaled == part.dim[3] && !relative
                    ? 0.0f
                    : (float)(1.0 / (sqrt(scaled) * (double)temperature)),
       .empty_row = b->desc.empty_row,
@@ -237,7 +240,8 @@ heed_status heed_vit_add_layer(heed_vit_builder *b, heed_value *x, uint32_t i, h
   heed_value bias;
   HEED_TRY(heed_vit_position_bias(b, i, read_rows ? read_rows : heed_vit_tokens(b), &bias, error));
   if (dims->window) HEED_TRY(heed_vit_window_bias(b, i, &bias, error));
-  if (windows.side) HEED_TRY(heed_vit_stage_bias(b, i, &windows, &bias, error));
+  if (windows.side && !layer[HEED_ROLE_RELATIVE_ROWS].tensor)
+    HEED_TRY(heed_vit_stage_bias(b, i, &windows, &bias, error));
   if (b->model->roles.rules.norm_inside) return add_normed(b, x, i, bias, &windows);
   const bool after = b->model->roles.rules.norm_after;
   const heed_role_ref *norm1 = layer + HEED_ROLE_NORM1_WEIGHT,

@@ -18,6 +18,7 @@ typedef struct heed_vit_builder {
   heed_value cosines, sines; /* of rotary positions, or none */
   heed_value partners;       /* of rotations by element: with which other each one is rotated */
   heed_value shared_bias;    /* of all layers, where they share it */
+  heed_value own_places[2];  /* of keys without and with windows, which say theirs */
   heed_value window_bias;    /* of those with windows */
   uint32_t read_rows;        /* tokens that the last layer works out; 0 = all */
 } heed_vit_builder;
@@ -116,6 +117,14 @@ heed_value heed_vit_leave_windows(heed_vit_builder *b, heed_value x,
 heed_status heed_vit_stage_bias(heed_vit_builder *b, uint32_t layer,
                                 const heed_vit_windows *windows, heed_value *bias,
                                 heed_error *error);
+
+/* Relative rows and columns that queries meet (relative.c): queries [n B, H, T, D] with what they
+ * give for each row and column of their grid, and keys with a 1 for their own, each [n B, H, T, D +
+ * rows + columns]. */
+heed_value heed_vit_meet_distances(heed_vit_builder *b, heed_value queries, uint32_t layer,
+                                   const heed_vit_windows *windows);
+heed_value heed_vit_say_places(heed_vit_builder *b, heed_value keys,
+                               const heed_vit_windows *windows);
 
 /* The parts, in the order of the data. */
 heed_status heed_vit_embed(heed_vit_builder *b, heed_value *x, heed_error *error);

@@ -60,10 +60,19 @@ static void count_blocks(heed_roles *roles) {
 /* The styles of text towers come last. Those without anchors are looked for where none of these is.
  */
 static const heed_names *const styles[] = {
-    &heed_names_hugging_face,   &heed_names_hugging_face_clip, &heed_names_timm,
-    &heed_names_open_clip,      &heed_names_torchvision,       &heed_names_aimv2,
-    &heed_names_internvit,      &heed_names_moonvit,           &heed_names_pixtral,
-    &heed_names_swin,           &heed_names_swin_timm,         &heed_names_hugging_face_text,
+    &heed_names_hugging_face,
+    &heed_names_hugging_face_clip,
+    &heed_names_timm,
+    &heed_names_open_clip,
+    &heed_names_torchvision,
+    &heed_names_aimv2,
+    &heed_names_internvit,
+    &heed_names_moonvit,
+    &heed_names_pixtral,
+    &heed_names_swin,
+    &heed_names_swin_timm,
+    &heed_names_sam,
+    &heed_names_hugging_face_text,
     &heed_names_open_clip_text,
 };
 enum { STYLES = sizeof styles / sizeof *styles, TEXT_STYLES = 2 };
@@ -255,10 +264,12 @@ static bool hints(const heed_roles *roles, const heed_family *family) {
 
 /* HEED_GROUP: what the family's files lack, tables of relative positions without a rule included.
  */
-static uint32_t lacking(const heed_family *family) {
-  return family->lacks | (family->rules.bias_positions || family->rules.staged
-                              ? 0
-                              : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS));
+static heed_groups lacking(const heed_family *family) {
+  return family->lacks |
+         (family->rules.bias_positions || family->rules.staged
+              ? 0
+              : HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS)) |
+         (HEED_GROUP(RELATIVE) & ~family->rules.needs);
 }
 
 /* The family of a file. The first of these that there is:
@@ -302,15 +313,15 @@ bool heed_roles_of_moco(const heed_roles *roles) {
 
 /* The groups of which all roles must be there: what was lost must not pass for a model that never
  * had it. */
-static uint32_t needed_groups(const heed_roles *roles) {
-  uint32_t needs = roles->rules.needs;
+static heed_groups needed_groups(const heed_roles *roles) {
+  heed_groups needs = roles->rules.needs;
   /* A norm takes the place of another, and of the bias of the patches before it. */
   if (roles->groups & HEED_GROUP(POOL_NORM)) needs &= ~HEED_GROUP(FINAL_NORM);
   if (roles->groups & HEED_GROUP(PRE_NORM)) needs &= ~HEED_GROUP(PATCH_BIAS);
   if (!roles->rules.rotation.kind && !roles->rules.made_positions &&
       !(roles->groups & (HEED_GROUP(POSITION_BIAS) | HEED_GROUP(SHARED_POSITION_BIAS))))
     needs |= HEED_GROUP(POSITIONS);
-  uint32_t groups = (roles->groups & ~roles->lacks) | needs;
+  heed_groups groups = (roles->groups & ~roles->lacks) | needs;
   if (groups & HEED_GROUP(CLASSIFIER)) groups |= roles->rules.classifier_needs;
   if (groups & HEED_GROUP(KEY_BIAS)) groups |= HEED_GROUP(QKV_BIASES);
   if (groups & HEED_GROUP(QKV_BIASES) && roles->rules.key_bias == HEED_KEY_BIAS_ALIKE)
@@ -374,9 +385,9 @@ static void choose_pool(heed_roles *roles, const heed_config *config) {
 /* timm's vit_*_rpn_* have a norm after each part, and the tensors of a plain model that has no CLS
  * and no biases of query, key and value. */
 static heed_status refuse_post_norm(const heed_roles *roles, heed_error *error) {
-  const uint32_t absent = HEED_GROUP(CLS) | HEED_GROUP(QKV_BIASES) | HEED_GROUP(KEY_BIAS) |
-                          HEED_GROUP(LAYER_SCALES) | HEED_GROUP(FINAL_NORM) |
-                          HEED_GROUP(REGISTERS) | HEED_GROUP(GATE);
+  const heed_groups absent = HEED_GROUP(CLS) | HEED_GROUP(QKV_BIASES) | HEED_GROUP(KEY_BIAS) |
+                             HEED_GROUP(LAYER_SCALES) | HEED_GROUP(FINAL_NORM) |
+                             HEED_GROUP(REGISTERS) | HEED_GROUP(GATE);
   if (!roles->assumption || roles->names != &heed_names_timm || roles->groups & absent ||
       !(roles->groups & HEED_GROUP(POOL_NORM)))
     return HEED_OK;
@@ -450,7 +461,7 @@ static heed_status take_original(heed_roles *roles, const heed_config *config, h
 static void take_facts(heed_roles *roles, const heed_config *config) {
   heed_rules *rules = &roles->rules;
   if (config->said_grid && rules->positions) rules->positions = config->said_grid;
-  const uint32_t norms = HEED_GROUP(FINAL_NORM) | HEED_GROUP(HEAD_NORM);
+  const heed_groups norms = HEED_GROUP(FINAL_NORM) | HEED_GROUP(HEAD_NORM);
   if (roles->family == &heed_family_torch_encoder) {
     rules->norm_after = !(roles->groups & norms);
     if (!rules->norm_after) rules->activation = HEED_ACTIVATION_GELU;

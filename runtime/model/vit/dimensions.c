@@ -129,19 +129,31 @@ static uint32_t architecture_heads(const heed_roles *roles, heed_vit_dimensions 
   return heads ? take_hint(d, HEED_TRAINING_ARCHITECTURE, heads) : 0;
 }
 
+/* By tensors that are of one head: *told 0 where there is none, else which of them told it. */
+static heed_status told_heads(const heed_roles *roles, uint32_t width, uint32_t *told,
+                              const heed_checkpoint_tensor **teller, heed_error *error) {
+  heed_place query;
+  stored_role relative;
+  HEED_TRY(heed_roles_find(roles, HEED_ROLE_QUERY_WEIGHT, 0, &query, error));
+  HEED_TRY(find_stored(roles, HEED_ROLE_RELATIVE_ROWS, 2, &relative, error));
+  *told = relative.tensor ? width / relative.shape.dim[1] : query.heads;
+  *teller = relative.tensor ? relative.tensor : query.tensor;
+  return HEED_OK;
+}
+
 /* What the config says, else the training's arguments, else the architecture's name, else the
  * family; else a guess. */
 static heed_status head_count(const heed_roles *roles, const heed_config *config,
                               heed_vit_dimensions *d, heed_error *error) {
   const heed_config_value *said = &config->heads;
   const uint32_t width = d->attention_width;
-  heed_place query;
   if (roles->stages) return heed_vit_stage_heads(roles, 0, &d->heads, error);
-  HEED_TRY(heed_roles_find(roles, HEED_ROLE_QUERY_WEIGHT, 0, &query, error));
-  d->heads = said->key ? said->value : query.heads;
-  if (query.heads && d->heads != query.heads)
-    return contradict_number(said, query.heads, query.tensor->info->name, "of one head of them",
-                             error);
+  uint32_t told;
+  const heed_checkpoint_tensor *teller;
+  HEED_TRY(told_heads(roles, width, &told, &teller, error));
+  d->heads = said->key ? said->value : told;
+  if (told && d->heads != told)
+    return contradict_number(said, told, teller->info->name, "of one head of them", error);
   if (!d->heads && config->timm) d->heads = heed_architecture_heads(config->model_type, d->width);
   if (!d->heads && !said->key) d->heads = hinted_heads(roles, d);
   if (!d->heads && !said->key && roles->rules.architecture)
@@ -572,6 +584,7 @@ heed_status heed_roles_dimensions(const heed_roles *roles, const heed_config *co
   HEED_TRY(pool_sizes(roles, config, dimensions, error));
   HEED_TRY(bias_sizes(roles, dimensions, error));
   HEED_TRY(position_sizes(roles, config, dimensions, error));
+  HEED_TRY(heed_vit_relative(roles, config, dimensions, error));
   if (config->preferred_size.key) dimensions->image_size = config->preferred_size.value;
   return HEED_OK;
 }

@@ -100,11 +100,14 @@ static heed_status name_tokens(heed_vit *model, heed_error *error) {
 
 /* Windows, and the layers without. */
 static void describe_windows(const heed_vit *model, char *text, size_t size) {
-  const uint32_t side = model->dims.window, layers = model->dims.layers;
+  const bool shifted = model->roles.rules.staged;
+  const uint32_t layers = model->dims.layers, side = model->dims.stages && !shifted
+                                                         ? model->dims.stage[0].window
+                                                         : model->dims.window;
   const char *before = ", all of it in layers ";
   int at = side ? snprintf(text, size, ", windows of %u x %u patches", side, side) : 0;
   text[at] = '\0';
-  for (uint32_t i = 0; i < model->dims.stages && (size_t)at + 20 < size; i++)
+  for (uint32_t i = 0; shifted && i < model->dims.stages && (size_t)at + 20 < size; i++)
     at += snprintf(text + at, size - (size_t)at, "%s%u", i ? " " : ", shifted windows by stages ",
                    model->dims.stage[i].window);
   for (uint32_t i = 0; side && i < layers && (size_t)at + 40 < size; i++) {

@@ -8,10 +8,12 @@
 #include "base/utf8.h"
 #include "model/config/fields.h"
 
-/* Whether rows of positions are stored as a square grid: [side, side, C]. */
-static bool stored_as_square(const heed_shape *stored) {
-  return stored->rank == 3 && stored->dim[0] > 1 && stored->dim[0] == stored->dim[1] &&
-         stored->dim[0] < 1u << 16;
+/* The side of rows of positions that are stored as a square grid, [side, side, C] or [1, side,
+ * side, C]; 0: they are not. */
+static uint32_t stored_square(const heed_shape *stored) {
+  const uint32_t rank = stored->rank, *at = stored->dim + (rank == 4);
+  const bool square = (rank == 3 || (rank == 4 && stored->dim[0] == 1)) && at[0] == at[1];
+  return square && at[0] > 1 && at[0] < 1u << 16 ? at[0] : 0;
 }
 
 heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
@@ -27,8 +29,8 @@ heed_shape heed_place_shape(const heed_place *place, uint32_t rank) {
     shape.dim[--shape.rank] = 0;
     if (!frames) shape.rank = 0;
   }
-  if (rank == 3 && stored_as_square(&shape))
-    shape = HEED_SHAPE(1, shape.dim[0] * shape.dim[1], shape.dim[2]);
+  const uint32_t side = rank == 3 ? stored_square(&shape) : 0;
+  if (side) shape = HEED_SHAPE(1, side * side, shape.dim[shape.rank - 1]);
   if (place->transposed && shape.rank == 2)
     shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
   else if (place->transposed)
@@ -80,9 +82,11 @@ static heed_shape stored_shape(const heed_place *place, const heed_shape *role) 
     shape = HEED_SHAPE(shape.dim[0], shape.dim[1] * shape.dim[2] * shape.dim[3]);
   if (role->rank == 4 && stored->rank == 5) /* of some frames */
     shape = HEED_SHAPE(shape.dim[0], stored->dim[1], stored->dim[2], shape.dim[2], shape.dim[3]);
-  if (role->rank == 3 && stored_as_square(stored) &&
-      role->dim[1] == stored->dim[0] * stored->dim[1])
-    shape = HEED_SHAPE(stored->dim[0], stored->dim[1], role->dim[2]);
+  const uint32_t side = role->rank == 3 ? stored_square(stored) : 0;
+  if (side && role->dim[1] == side * side) {
+    shape = *stored;
+    shape.dim[shape.rank - 1] = role->dim[2];
+  }
   if (place->transposed) shape = HEED_SHAPE(shape.dim[1], shape.dim[0]);
   while (place->flat && shape.rank > place->tensor->info->shape.rank && shape.dim[0] == 1) {
     memmove(shape.dim, shape.dim + 1, (shape.rank - 1) * sizeof *shape.dim);
@@ -186,6 +190,7 @@ static const char harmless[] = "mask_token\0"
                                "optimizer.*\0"
                                "decoder*\0"
                                "merger.*\0"
+                               "neck.*\0"
                                "deepstack_merger_list.*\0"
                                "head*\0"
                                "dino_head.*\0"

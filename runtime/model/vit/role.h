@@ -23,8 +23,8 @@ typedef struct heed_roles {
   heed_training training; /* what else the file tells, which weights win over */
   uint32_t hinted;        /* bits of heed_training_fact: those that were taken of it */
   const char *assumption; /* the family's, where it was made; or NULL */
-  uint32_t groups;        /* HEED_GROUP: of which the file has a role, or must have all */
-  uint32_t lacks;         /* HEED_GROUP: that the family or its rules have no use for */
+  heed_groups groups;     /* HEED_GROUP: of which the file has a role, or must have all */
+  heed_groups lacks;      /* HEED_GROUP: that the family or its rules have no use for */
   /* Of layers in stages: their blocks, and whether a stage has the merge before it, not after it;
    * 0: there are no stages */
   uint32_t stages, blocks[HEED_MOST_STAGES];
@@ -117,7 +117,7 @@ typedef struct heed_stored_role {
 heed_status heed_roles_stored(const heed_roles *roles, heed_role role, uint32_t layer,
                               uint32_t rank, heed_stored_role *stored, heed_error *error);
 /* HEED_GROUP: those of which the file has a role. */
-uint32_t heed_roles_groups(const heed_roles *roles);
+heed_groups heed_roles_groups(const heed_roles *roles);
 /* Whether the model is an encoder of MoCo v3's training: its small one has 12 heads. */
 bool heed_roles_of_moco(const heed_roles *roles);
 /* Whether a tensor of this name is what some role is called. */
@@ -189,6 +189,10 @@ typedef struct heed_vit_dimensions {
   /* of the layer that begins a stage: 4 times the width before, numbers that the norm spans; of
    * each: numbers of the hidden layer of computed positions */
   uint32_t merged, merge_norm, position_hidden;
+  /* Of relative rows and columns that queries meet: distances in a layer's tables; bits of the
+   * layers whose attention knows no windows. 0: there are none */
+  uint32_t distances;
+  uint64_t whole_layers;
   float epsilon;
   heed_activation activation;
 } heed_vit_dimensions;
@@ -198,6 +202,10 @@ heed_status heed_vit_stage_heads(const heed_roles *roles, uint32_t layer, uint32
                                  heed_error *error);
 heed_status heed_vit_stages(const heed_roles *roles, const heed_config *config,
                             heed_vit_dimensions *d, heed_error *error);
+/* The windows of layers whose tables of relative rows and columns show them, as one stage.
+ * Statuses: INVALID_FILE, UNSUPPORTED. */
+heed_status heed_vit_relative(const heed_roles *roles, const heed_config *config,
+                              heed_vit_dimensions *d, heed_error *error);
 /* SwinV2's stored distances as its network takes them, [1, 2 w - 1, 2 w - 1, 2], or NULL. */
 heed_checkpoint_tensor *heed_vit_coordinates(const heed_roles *roles, uint32_t layer);
 /* The stage of a layer. */

@@ -480,6 +480,7 @@ heed_shape heed_role_shape(heed_role role, const heed_vit_dimensions *d) {
               {'W', d->merged},
               {'Z', d->merge_norm},
               {'O', d->position_hidden},
+              {'r', d->distances},
               {'X', d->channels * (d->tubelet ? d->tubelet : 1)},
               {'P', d->patch}};
   const bool bias = !role_shapes[role][0];
@@ -501,13 +502,13 @@ bool heed_roles_need(const heed_roles *roles, heed_role role) {
   return !optional || (role_groups[role] && roles->groups >> role_groups[role] & 1);
 }
 
-uint32_t heed_roles_groups(const heed_roles *roles) {
-  uint32_t groups = 0;
+heed_groups heed_roles_groups(const heed_roles *roles) {
+  heed_groups groups = 0;
   for (int role = 0; role < HEED_ROLE_COUNT; role++) {
     bool bias;
     const char *pattern = find_pattern(roles, (heed_role)role, &bias);
     const bool layered = pattern && heed_role_layered((heed_role)role);
-    const uint32_t group = 1u << role_groups[role];
+    const heed_groups group = (heed_groups)1 << role_groups[role];
     for (uint32_t layer = 0;
          pattern && !(groups & group) && role_groups[role] &&
          (layer == 0 || (layered && heed_roles_have(roles, HEED_ROLE_NORM1_WEIGHT, layer)));

@@ -175,6 +175,9 @@ void heed_vit_layer_dimensions(const heed_vit_dimensions *dims, uint32_t layer,
   of->bias_rows = span * span;
   of->merged = 4 * before;
   of->merge_norm = dims->merge_norm * before;
+  const uint32_t side =
+      dims->whole_layers >> layer % 64 & 1 ? dims->image_size / dims->patch : stage->window;
+  of->distances = dims->distances ? 2 * side - 1 : 0;
 }
 
 /* The patches of each square of 2 x 2 beside each other: (0, 0), (1, 0), (0, 1), (1, 1); zeros

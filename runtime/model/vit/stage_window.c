@@ -16,14 +16,16 @@ heed_status heed_vit_find_windows(const heed_vit *model, uint32_t layer, uint32_
                                   uint32_t columns, heed_vit_windows *windows, heed_error *error) {
   const heed_vit_dimensions *dims = &model->dims;
   *windows = (heed_vit_windows){0};
-  if (!dims->stages) return HEED_OK;
+  if (!dims->stages || !heed_vit_has_windows(model, layer)) return HEED_OK;
+  const bool shifts = model->roles.rules.staged;
   const heed_vit_stage *stage = &dims->stage[heed_vit_stage_of(dims, layer)];
   const uint32_t side = stage->window, least = rows < columns ? rows : columns;
-  *windows = (heed_vit_windows){.side = side,
-                                .shift = least > side && (layer - stage->first) % 2 ? side / 2 : 0,
-                                .down = (rows + side - 1) / side,
-                                .across = (columns + side - 1) / side};
-  if (least >= side) return HEED_OK;
+  *windows = (heed_vit_windows){
+      .side = side,
+      .shift = shifts && least > side && (layer - stage->first) % 2 ? side / 2 : 0,
+      .down = (rows + side - 1) / side,
+      .across = (columns + side - 1) / side};
+  if (least >= side || !shifts) return HEED_OK;
   return heed_fail(error, HEED_INVALID_ARGUMENT,
                    "build: image too small (found %u x %u patches in layer %u, expected windows of "
                    "%u x %u to fit)",

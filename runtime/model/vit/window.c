@@ -13,6 +13,7 @@
 bool heed_vit_has_windows(const heed_vit *model, uint32_t layer) {
   const heed_config *config = model->config;
   const uint8_t *defaults = model->roles.family->defaults.full_layers;
+  if (model->dims.stages) return !(model->dims.whole_layers >> layer % 64 & 1);
   if (!model->dims.window) return false;
   for (uint32_t i = 0; i < config->full_layer_count; i++)
     if (config->full_layers[i] == layer) return false;
