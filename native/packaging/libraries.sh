@@ -113,6 +113,30 @@ build_zlib() {
   cp zlib.h zconf.h "$root/usr/include"
 }
 
+# Of bzip2 the library; its makefile would also run what it made.
+build_bzip2() {
+  echo "== bzip2"
+  cd "$sources/bzip2"
+  mkdir -p "$folder/build/bzip2"
+  for file in blocksort huffman crctable randtable compress decompress bzlib; do
+    # shellcheck disable=SC2086 # one word a flag
+    "$cc" ${specs:+-specs=$specs} $flags -D_FILE_OFFSET_BITS=64 -c $file.c -o "$folder/build/bzip2/$file.o"
+  done
+  rm -f "$root/usr/lib/libbz2.a"
+  "$processor-linux-gnu-ar" rcD "$root/usr/lib/libbz2.a" "$folder/build/bzip2"/*.o
+  cp bzlib.h "$root/usr/include"
+}
+
+# Reads tar, and what compresses it.
+build_archives() {
+  build_bzip2
+  by_cmake xz-utils -DENABLE_NLS=OFF -DCREATE_XZ_SYMLINKS=OFF -DCREATE_LZMA_SYMLINKS=OFF
+  by_cmake libzstd/build/cmake -DZSTD_BUILD_PROGRAMS=OFF -DZSTD_BUILD_SHARED=OFF -DZSTD_BUILD_TESTS=OFF -DZSTD_LEGACY_SUPPORT=OFF
+  # shellcheck disable=SC2086 # one word an argument
+  by_configure libarchive . $autotools --disable-bsdtar --disable-bsdcpio --disable-bsdcat --disable-acl --disable-xattr --without-iconv --without-libb2 \
+    --without-lz4 --without-openssl --without-nettle --without-mbedtls --without-xml2 --without-expat
+}
+
 build_pictures() {
   by_cmake libpng1.6 -DPNG_SHARED=OFF -DPNG_TESTS=OFF
   by_cmake libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_TURBOJPEG=OFF -DREQUIRE_SIMD=ON
@@ -130,6 +154,7 @@ build() {
   by_configure zlib . --static
   # shellcheck disable=SC2086 # one word an argument
   by_configure sqlite3 . $autotools --disable-tcl --disable-readline --disable-load-extension --disable-threadsafe
+  build_archives
   build_pictures
   by_cmake tiff -Dtiff-tools=OFF -Dtiff-tests=OFF -Dtiff-contrib=OFF -Dtiff-docs=OFF -Dcxx=OFF -Djbig=OFF -Dlerc=OFF -Dlibdeflate=OFF -DCMath_LIBRARY:STRING=m \
     -Dlzma=OFF -Dwebp=OFF -Dzstd=OFF

@@ -41,7 +41,7 @@ for word in $options $components $parts; do
 done
 
 for library in $(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' $recipes/libraries.txt); do
-  grep -qE "^  *by_(cmake|configure) ${library}[ /]" $recipes/libraries.sh || wrong "$recipes/libraries.sh: does not build $library of libraries.txt"
+  grep -qE "^  *(by_(cmake|configure) ${library}[ /]|build_${library}\$)" $recipes/libraries.sh || wrong "$recipes/libraries.sh: does not build $library of libraries.txt"
   grep -qE "^set\(licence_${library} " runtime/package/sbom.cmake || wrong "runtime/package/sbom.cmake: no licence of $library in libraries.txt"
 done
 
