@@ -95,7 +95,8 @@ void survey_report_heads(const survey_page *page, const survey_sums *sums) {
                            .head = (uint32_t)(i % sums->shape.heads)};
   fputs(
       "<p>A dot is a head, layer.head, darker in early layers. To the right are heads that look by "
-      "place, at the upper left those that look by content.</p>\n",
+      "place, at the upper left those that look by content. A dot without room for a label has its "
+      "name under the pointer.</p>\n",
       page->file);
   survey_page_scatter(page, dots, count, sums->shape.layers, false);
   write_habits(page, dots, count, sums->twin_pictures > 0);
