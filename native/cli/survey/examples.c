@@ -16,7 +16,7 @@ static uint8_t mean_of_box(const heed_image *image, const double box[4], uint32_
   for (uint32_t y = top; y < bottom && y < image->height; y++)
     for (uint32_t x = left; x < right && x < image->width; x++, count++)
       sum += image->pixels[y * image->stride + x * 3u + channel];
-  return count ? (uint8_t)((sum + count / 2) / count) : 0;
+  return (uint8_t)(count ? (sum + count / 2) / count : 0);
 }
 
 static heed_status make_small(cli_state *cli, const heed_image *image, const heed_region *region,
