@@ -176,7 +176,7 @@ heed_status heed_config_architecture(heed_config *config, const heed_fields *fie
   HEED_TRY(heed_field_string(fields, key, &config->model_type));
   config->family = family_of_architecture(config->model_type);
   config->rules = config->family->rules;
-  config->rules.pooled_without_classes = true;
+  config->rules.pooled_without_classes = !config->rules.neck;
   if (config->family->defaults.stage_window) heed_config_named_windows(config, config->model_type);
   return heed_architecture_rules(config->model_type, fields->where, &config->rules, fields->error);
 }

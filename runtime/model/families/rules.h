@@ -71,6 +71,7 @@ typedef struct heed_rules {
   /* The pooled state is an output: of patches after a norm of their mean, else of normed states. */
   bool pools;
   bool pooled_without_classes; /* the state that a classifier would read is an output without one */
+  bool neck;                   /* what would be pooled comes after a neck, which is not run */
   bool classifier_embeds;      /* the classifier's outputs are the embedding, not classes */
   /* The pooled state is CLS after the final norm, which states and classifier go without; `twice`:
    * which they have too. */

@@ -11,6 +11,7 @@ const heed_family heed_family_sam = {
     .processor = "Sam",
     .rules = {.positions = &heed_positions_antialiased,
               .pool = HEED_POOL_PATCHES,
+              .neck = true,
               .needs = HEED_GROUP(PATCH_BIAS) | HEED_GROUP(POSITIONS) | HEED_GROUP(RELATIVE),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},

@@ -13,6 +13,7 @@ const heed_family heed_family_sam_original = {
     .processor = "Sam",
     .rules = {.positions = &heed_positions_antialiased,
               .pool = HEED_POOL_PATCHES,
+              .neck = true,
               .needs = HEED_GROUP(PATCH_BIAS) | HEED_GROUP(POSITIONS) | HEED_GROUP(RELATIVE),
               .epsilon = 1e-6f,
               .activation = HEED_ACTIVATION_GELU},
