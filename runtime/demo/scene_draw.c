@@ -476,8 +476,9 @@ void heed_scene_draw_plain(const heed_scene *scene, uint8_t *rgb, uint8_t *owner
   draw(scene, rgb, owner);
 }
 
-#if defined __x86_64__ && defined __GNUC__
-/* The same operations for wider registers: integers, and floats without contraction. */
+/* gcc aligns no stack for wider registers on Windows. */
+#if defined __x86_64__ && defined __GNUC__ && !defined _WIN32
+/* The same operations for them: integers, and floats without contraction. */
 #define WIDE __attribute__((flatten, target("avx2")))
 #define WIDEST __attribute__((flatten, target("avx512f,avx512bw,avx512dq,avx512vl")))
 
