@@ -426,7 +426,7 @@ export interface ModelInfo {
   frames: number
   tubelet: number
   /** How many grids the layers of a hierarchical model (Swin) have; width, heads and mlpWidth are
-   * those of the last one. 0: all layers have one grid. */
+   * those of the last one. 1: one grid, and windows in some layers (SAM). 0: one grid, no windows. */
   stages: number
   /** Class labels from the config; "class N" where the config has none. */
   labels: string[]

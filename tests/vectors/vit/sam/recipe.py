@@ -1,6 +1,7 @@
 """SAM's image encoder of Hugging Face: windows of 3 x 3 patches but in layer 1, scores that grow by what the query gives for relative rows and columns.
 Grids of 5 x 5 patches, the stored one, of 7 x 4, which windows do not divide, and of 2 x 2, which is smaller than a window. The maps of layers with
-windows are window by window, [B windows, H, n, n]. The neck is not used."""
+windows are window by window, [B windows, H, n, n]. The neck is not used.
+expect.map.N is of the first picture over all of its tokens."""
 RUNS = {"io": (2, 5, 5), "io_uneven": (1, 7, 4), "io_small": (1, 2, 2)}
 WINDOW, WHOLE, DEPTH = 3, (1,), 3
 SAM = {"patch": "patch_embed.projection", "layer": "layers.%d.", "norm1": "layer_norm1", "norm2": "layer_norm2", "fc1": "mlp.lin1", "fc2": "mlp.lin2"}
@@ -45,6 +46,23 @@ def attend(f, layer, x):
     return weights, linear((weights @ v).transpose(1, 2).reshape(n, rows, columns, c), layer["out"])
 
 
+def partition(x):
+    """[B, rows, columns, ...] filled up with zeros -> [B windows, WINDOW, WINDOW, ...]"""
+    batch, rows, columns, c = x.shape
+    x = torch.nn.functional.pad(x, (0, 0, 0, -columns % WINDOW, 0, -rows % WINDOW))
+    return x.reshape(batch, (rows + WINDOW - 1) // WINDOW, WINDOW, -1, WINDOW, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, WINDOW, WINDOW, c)
+
+
+def whole_map(weights, rows, columns):
+    """The windows of one picture, [windows, H, n, n], as [H, T, T]."""
+    numbers = partition(torch.arange(1, rows * columns + 1).reshape(1, rows, columns, 1)).reshape(len(weights), -1) - 1  # -1: beyond the grid
+    whole = torch.zeros(weights.shape[1], rows * columns, rows * columns, dtype=torch.float64)
+    for of, tokens in zip(weights, numbers):
+        there = tokens >= 0
+        whole[:, tokens[there][:, None], tokens[there][None]] = of[:, there][:, :, there]
+    return whole
+
+
 def forward(f, model, pixels, rows, columns):
     result, c = {}, f["width"]
     x = torch.nn.functional.conv2d(pixels, *model["patch"], stride=PATCH).permute(0, 2, 3, 1)
@@ -57,11 +75,10 @@ def forward(f, model, pixels, rows, columns):
         if i in WHOLE:
             result["expect.attention.%d" % i], y = attend(f, layer, y)
         else:
-            padded = torch.nn.functional.pad(y, (0, 0, 0, -columns % WINDOW, 0, -rows % WINDOW))
-            batch, high, wide, _ = padded.shape
-            windows = padded.reshape(batch, high // WINDOW, WINDOW, wide // WINDOW, WINDOW, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, WINDOW, WINDOW, c)
-            result["expect.attention.%d" % i], y = attend(f, layer, windows)
-            y = y.reshape(batch, high // WINDOW, wide // WINDOW, WINDOW, WINDOW, c).permute(0, 1, 3, 2, 4, 5).reshape(batch, high, wide, c)[:, :rows, :columns]
+            batch, down, across = len(y), (rows + WINDOW - 1) // WINDOW, (columns + WINDOW - 1) // WINDOW
+            result["expect.attention.%d" % i], y = attend(f, layer, partition(y))
+            y = y.reshape(batch, down, across, WINDOW, WINDOW, c).permute(0, 1, 3, 2, 4, 5).reshape(batch, down * WINDOW, across * WINDOW, c)[:, :rows, :columns]
+        result["expect.map.%d" % i] = result["expect.attention.%d" % i][0] if i in WHOLE else whole_map(result["expect.attention.%d" % i][: down * across], rows, columns)
         x = x + y
         y = layer_norm(x, layer["norm2"], f["epsilon"])
         x = x + linear(ACTIVATIONS["gelu"](linear(y, layer["fc1"])), layer["fc2"])
