@@ -93,5 +93,6 @@ bad_input no_rollout "--taps: a model with stages has no rollout" eval "$model" 
 bad_input no_survey "layers: a model with stages is not supported here (found 2 grids" survey "$model" "$picture" -o s.sqlite --backend cpu --quiet
 bad_input no_names "names: those of layers in stages are not supported" inspect "$model" --names
 allocations_fail stages eval "$vectors/vit/swinv2" "$vectors/vit/swinv2/io_small.safetensors" -o out.safetensors --backend cpu --threads 1 --quiet
+allocations_fail relative eval "$vectors/vit/sam" "$vectors/vit/sam/io_small.safetensors" -o out.safetensors --backend cpu --threads 1 --quiet
 allocations_fail layer run "$model" "$picture" --layer 1 --backend cpu --threads 1 --quiet
 tests_end

@@ -102,4 +102,5 @@ bad_input a_picture_as_tensor "pixel_values: wrong number of axes (found 4, expe
 bad_input a_video_for_pictures "pixel_values: wrong number of axes (found 5, expected 4)" eval "$vectors/vit/hf_vit" "$vectors/vit/videomae/io.safetensors" -o out.safetensors --backend cpu --quiet
 
 allocations_fail video run "$model" "$bad/clip" --backend cpu --threads 1 --quiet
+allocations_fail turned eval "$vectors/vit/vjepa2" "$vectors/vit/vjepa2/io_small.safetensors" -o out.safetensors --backend cpu --threads 1 --quiet
 tests_end

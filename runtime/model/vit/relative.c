@@ -104,13 +104,15 @@ static heed_value define_distances(heed_vit_builder *b, heed_role role, uint32_t
                                    uint32_t count) {
   const heed_role_ref *ref = heed_vit_layer_ref(b->model, layer, role);
   const uint32_t depth = b->dims.width / b->dims.heads, stored = (uint32_t)(ref->count / depth);
-  const size_t size = (size_t)count * count * depth;
-  float *table = NULL, *made = heed_graph_keep(b->graph, NULL, size * sizeof *made);
+  size_t size; /* in bytes */
+  if (!heed_size_mul(count, count, &size) || !heed_size_mul(size, depth * sizeof(float), &size))
+    size = SIZE_MAX;
+  float *table = NULL, *made = size < SIZE_MAX ? heed_graph_keep(b->graph, NULL, size) : NULL;
   double *weights = heed_alloc(b->model->base.context, stored, sizeof *weights);
   heed_error error;
   heed_status status = heed_vit_keep(b, ref, &table, &error);
   if (status == HEED_OK && !(made && weights))
-    status = heed_fail_memory(&error, "model: relative positions", size * sizeof *made);
+    status = heed_fail_memory(&error, "model: relative positions", size);
   if (status == HEED_OK) spread(table, stored, count, depth, sqrt(depth), weights, made);
   heed_free(b->model->base.context, weights);
   return status == HEED_OK ? heed_vit_define_data(b, made, HEED_SHAPE(count, count, depth))

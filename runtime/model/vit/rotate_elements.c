@@ -3,6 +3,7 @@
  * are tiled by an oversight which the published weights were trained with. */
 #include <math.h>
 
+#include "base/alloc.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "heed/ops.h"
@@ -12,16 +13,19 @@ heed_status heed_vit_keep_turns(heed_vit_builder *b, uint32_t heads, uint32_t to
                                 heed_vit_turns *turns, heed_error *error) {
   const heed_vit_dimensions *dims = &b->model->dims;
   const uint32_t depth = dims->attention_width / dims->heads;
-  const size_t count = (size_t)heads * tokens * depth;
-  *turns = (heed_vit_turns){heed_graph_keep(b->graph, NULL, count * sizeof(float)),
-                            heed_graph_keep(b->graph, NULL, count * sizeof(float)),
+  size_t size; /* of a table in bytes */
+  if (!heed_size_mul(heads, tokens, &size) || !heed_size_mul(size, depth * sizeof(float), &size) ||
+      size > SIZE_MAX / 2)
+    return heed_fail_memory(error, "model: rotary positions", SIZE_MAX);
+  *turns = (heed_vit_turns){heed_graph_keep(b->graph, NULL, size),
+                            heed_graph_keep(b->graph, NULL, size),
                             heed_graph_keep(b->graph, NULL, depth * sizeof(int32_t)),
                             heads,
                             tokens,
                             depth};
   return turns->cosines && turns->sines && turns->partners
              ? HEED_OK
-             : heed_fail_memory(error, "model: rotary positions", 2 * count * sizeof(float));
+             : heed_fail_memory(error, "model: rotary positions", 2 * size);
 }
 
 static heed_value define_table(heed_vit_builder *b, const heed_vit_turns *turns,
