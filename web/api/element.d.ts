@@ -16,7 +16,8 @@
  *   Default: the largest weight drawn, or 4.
  * Styles: --attention-mark, the colour around the query; --attention-strength, 0 to 1;
  * --attention-ground, what lies behind the map where there is no picture.
- * Elements of one page share a runtime, and each model is loaded once. */
+ * Elements of one page and look() share runtimes, and each model is loaded once. */
+import type { ColormapName } from './index.js'
 
 export interface AttentionMapEvents {
   /** The row of weights [T] that was drawn. */
@@ -24,6 +25,21 @@ export interface AttentionMapEvents {
   /** The patch that was pressed. */
   pick: CustomEvent<{ row: number; column: number }>
   error: CustomEvent<Error>
+}
+
+/** The attributes, for the types of frameworks' templates. */
+export interface AttentionMapAttributes {
+  src?: string
+  image?: string
+  scene?: number | string
+  model?: string
+  device?: 'wasm' | 'webgpu'
+  view?: 'overlay' | 'map' | 'rollout'
+  layer?: number | string
+  head?: number | string
+  query?: string
+  colours?: ColormapName
+  end?: number | string
 }
 
 export interface AttentionMapElement extends HTMLElement {

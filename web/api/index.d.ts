@@ -625,10 +625,15 @@ export interface Picture {
   height: number
 }
 
-/** [batch, channels, height, width], preprocessed. */
+/** Numbers that say their dimensions, outermost first. The property is not enumerable, and is of this array
+ * alone: a slice or a copy has none. */
+export type Shaped = Float32Array & { readonly dims: readonly number[] }
+
+/** [batch, channels, height, width], preprocessed; of videos [batch, frames, channels, height, width]. */
 export type PixelValues = Float32Array
-export type ImageInput =
-  | PixelValues
+export type ImageInput = PixelValues | PictureInput
+/** An image before the model's preprocessing. */
+export type PictureInput =
   | Picture
   | ImageData
   | ImageBitmap
@@ -643,19 +648,24 @@ export interface RunOptions extends CallOptions {
    * whole image at its aspect ratio, padded with the mean colour (0 in pixel_values); `region` then
    * exceeds the image. Models are not trained on padded images. */
   fit?: 'model' | 'whole'
+  /** Of a session with taps 'all': whether the result holds its maps. Default true; false spares their
+   * copies where attention() reads the few that are wanted. */
+  maps?: boolean
 }
 
 export interface RunResult {
   /** [batch, classes]; null when the model has no classifier. */
-  logits: Float32Array | null
-  /** [batch, H, T, T] for each layer; null unless taps is 'all'. Of attention by windows as LayerPlace
-   * has it. */
-  attention: Float32Array[] | null
+  logits: Shaped | null
+  /** [batch, H, T, T] for each layer; null unless taps is 'all', and where `maps` is false. Of attention
+   * by windows as LayerPlace has it. */
+  attention: Shaped[] | null
   /** The values named in taps. */
   values: Record<string, Tensor>
   /** The part of the image that the model received, of a video the part of its last frame; null for
-   * pixel_values. */
+   * pixel_values. Of a batch it is that of the last image. */
   region: Region | null
+  /** That of each image of the batch; null for pixel_values. */
+  regions: Region[] | null
   /** Duration of the forward pass alone. */
   milliseconds: number
 }
@@ -693,10 +703,22 @@ export interface Session {
   /** Settles when the session can run. run() waits for it. */
   readonly ready: Promise<SessionInfo>
   /** Runs the model on pixel_values [batch, 3, height, width], or on one image after the model's
-   * preprocessing. A model of videos takes an array of as many images as it has frames, in
-   * their order, or [batch, frames, 3, height, width]. Throws 'INVALID_ARGUMENT' for an invalid
-   * image, size or option, 'OUT_OF_MEMORY' and 'CANCELLED'. */
+   * preprocessing. A session with a batch takes an array of as many images, of any sizes. A model of
+   * videos takes an array of as many images as it has frames, in their order, of a batch those of one
+   * video after the other, or [batch, frames, 3, height, width]. Throws 'INVALID_ARGUMENT' for an invalid
+   * image, number of images, size or option, 'OUT_OF_MEMORY' and 'CANCELLED'. */
   run(input: ImageInput | ImageInput[], options?: RunOptions): Promise<RunResult>
+  /** Returns the pixel_values of images, as run() makes them of the same images: for run(), for batches
+   * put together elsewhere, and for other programs. `dims` are [batch, channels, height, width]. Changes
+   * nothing of the session, whose last run stays. Throws as run(). */
+  prepare(
+    images: PictureInput | PictureInput[],
+    options?: Pick<RunOptions, 'fit'>
+  ): Promise<{ pixelValues: Shaped; regions: Region[] }>
+  /** Returns a value of the last run: what the model gives, 'logits', 'last_hidden_state' [batch, T, C],
+   * 'pooler_output' [batch, C] or 'image_embeds', or what taps name. Throws 'INVALID_ARGUMENT' for a
+   * value that this model has not, or that is not retained. */
+  value(name: string): Promise<Shaped>
   /** Computes the last run again from this layer on, after write() changed only inputs of these
    * layers. layer: 1 to L; L computes only what follows the layers. Requires the output of the
    * layer before in taps: 'layer.2.output' to start at layer 3. The result is bit-identical to a
@@ -723,7 +745,7 @@ export interface Session {
     head: number | 'mean'
     query?: Query
     batch?: number
-  }): Promise<Float32Array>
+  }): Promise<Shaped>
   /** Returns statistics of the last run as [layer][head]; with `layer`, of this layer alone.
    * Requires taps 'all' or 'rows'. 'UNSUPPORTED' for models of videos and of stages; so is rollout for
    * those of stages, and explain for those of videos. */
@@ -744,7 +766,7 @@ export interface Session {
     /** Fraction of each row's smallest weights to set to zero, from 0 to below 1. Default 0. */
     discard?: number
     batch?: number
-  }): Promise<Float32Array>
+  }): Promise<Shaped>
   /** EXPERIMENTAL: may change. Explains the last run by methods and returns their tensors by name;
    * docs/explain.md says what they mean. Of the states of the patches: 'pca', principal components
    * and their colours; 'similarity', cosines of all pairs of patches; 'kmeans', groups of them. The

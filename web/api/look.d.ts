@@ -15,7 +15,9 @@ import type {
   PixelValues,
   Query,
   Region,
-  SessionInfo
+  Session,
+  SessionInfo,
+  Shaped
 } from './index.js'
 import type { Scale } from 'heed/plot'
 
@@ -25,7 +27,7 @@ export type LookImage = string | URL | Blob | Response | Exclude<ImageInput, Pix
 
 export interface LookOptions extends CallOptions {
   /** As loadModel takes it, or a model that is open. A model is loaded with its first picture and stays
-   * open until release(); the same address or object names the same model. */
+   * open until release(). The same address or object names the same model, also for <attention-map>. */
   model: ModelSource | Model
   /** As of run(). */
   fit?: 'model' | 'whole'
@@ -83,20 +85,30 @@ export interface LookResult {
    * model has no classifier. */
   top(count?: number): Classified[]
   /** A map of this picture. Throws 'INVALID_ARGUMENT' for a choice out of range. Models whose maps of a
-   * picture exceed 160 MB compute rows on demand: their maps are read before the next look(). */
+   * picture exceed 160 MB compute rows on demand: their maps are read before the model sees another
+   * picture. */
   map(choice?: MapChoice): LookMap
   /** As of RunResult. */
-  readonly logits: Float32Array | null
-  readonly attention: Float32Array[] | null
+  readonly logits: Shaped | null
+  readonly attention: Shaped[] | null
   readonly region: Region | null
   readonly milliseconds: number
+  /** Features: the states of all tokens after the final norm, [T, C], prefix tokens first. null of a graph
+   * that does not give them. */
+  readonly hidden: Shaped | null
+  /** The state of the whole picture [C], as docs/models.md says for each family; null where the model has
+   * none, as one with a classifier that reads CLS. */
+  readonly pooler_output: Shaped | null
   readonly info: ModelInfo
   readonly shape: SessionInfo
+  /** The session that ran, for statistics, rollout() and explain(): the model is not loaded a second time.
+   * look() and <attention-map> share it, so what it says is of the last of their runs. */
+  readonly session: Session
 }
 
 /** Runs a model on a picture. top and map need no `this`. Throws 'INVALID_ARGUMENT' for an invalid
  * picture or option, 'IO' when the picture or model cannot be read, 'INVALID_FILE' when the picture
  * cannot be decoded, 'UNSUPPORTED' without a decoder, and what loadModel and run throw. */
 export function look(image: LookImage, options: LookOptions): Promise<LookResult>
-/** Closes the runtime and the models that look() has opened. */
+/** Closes the runtimes and the models that look() and elements have opened. */
 export function release(): Promise<void>

@@ -1,6 +1,7 @@
 /* React (18 or later, the application's own), 'heed/react'. Both work in components that are rendered on
  * a server: they load what needs a browser in effects. */
-import type { CSSProperties, ReactElement } from 'react'
+import type { CSSProperties, DetailedHTMLProps, HTMLAttributes, ReactElement } from 'react'
+import type { AttentionMapAttributes, AttentionMapElement } from './element.js'
 import type { ColormapName, HeedError } from './index.js'
 import type { LookImage, LookOptions, LookResult } from './look.js'
 
@@ -34,3 +35,13 @@ export function useLook(
   image: LookImage | null | undefined,
   options: Pick<LookOptions, 'model' | 'fit'>
 ): LookState
+
+/** The element itself in JSX, once anything of 'heed/react' is imported. */
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'attention-map': DetailedHTMLProps<HTMLAttributes<AttentionMapElement>, AttentionMapElement> &
+        AttentionMapAttributes & { class?: string }
+    }
+  }
+}

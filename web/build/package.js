@@ -14,6 +14,8 @@ const names = [
   'look',
   'element',
   'react',
+  'svelte',
+  'vue',
   'tokenizer',
   'text',
   'engine',

@@ -6,18 +6,17 @@
  * to the number of tokens, so that elements compare; without it at the largest weight, or 4). Events: "drawn", with the row of weights as
  * detail; "pick", with the row and column of the patch that was pressed; "error". Styles:
  * --attention-mark, the colour around the query; --attention-strength, how much the map covers, 0
- * to 1; --attention-ground, what lies behind the map where there is no picture. Elements of one
- * page share the runtime, and each model is loaded once. */
+ * to 1; --attention-ground, what lies behind the map where there is no picture. Elements and look()
+ * share runtimes and models. */
 import { demoModel } from './demo.js'
-import { refuseParts } from './error.js'
-import { createRuntime } from './index.js'
 import { caption, elsewhere } from '../plot/caption.js'
 import { captionWords } from '../plot/caption_words.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
-import type { ColormapName, Model, Region, Runtime, Session, SessionInfo } from 'heed'
-import type { PageQuery, Shape } from '../pages/shared/types.js'
+import { inTurn, openOnce, runtimeOn, type Opened } from './registry.js'
+import type { ColormapName, Region } from 'heed'
+import type { PageQuery } from '../pages/shared/types.js'
 
 type MapQuery = Exclude<PageQuery, number>
 
@@ -28,13 +27,8 @@ export const words = Object.assign(captionWords, {
   layerMean: (layer: number) => `Layer ${layer}, mean of the heads`
 })
 
-/** By device. */
-const runtimes = new Map<string, Promise<Runtime>>()
-
-const runtimeOf = (element: AttentionMap) => {
-  const device = element.getAttribute('device') ?? 'wasm'
-  return once(runtimes, device, () => createRuntime({ device: device as 'wasm' | 'webgpu' }))
-}
+const deviceOf = (element: AttentionMap) =>
+  (element.getAttribute('device') ?? 'wasm') as 'wasm' | 'webgpu'
 
 /** The row of a map. */
 interface Found {
@@ -46,43 +40,17 @@ interface Found {
 }
 type Run = [picture: ImageBitmap | HTMLCanvasElement | OffscreenCanvas, found: Found]
 
-/** A session; its runs take turns. */
-interface Opened {
-  session: Session
-  shape: SessionInfo
-  busy: Promise<unknown>
-}
-
-const models = new Map<string, Promise<Model>>(),
-  sessions = new Map<string, Promise<Opened>>()
-
-/** The promise of map.get(key), made by make() where there is none; one that failed is not kept. */
-function once<Made>(
-  map: Map<string, Promise<Made>>,
-  key: string,
-  make: () => Promise<Made>
-): Promise<Made> {
-  if (!map.has(key)) {
-    map.set(key, make())
-    map.get(key)?.catch(() => map.delete(key))
-  }
-  return map.get(key) as Promise<Made>
-}
-
-const load = async (runtime: Promise<Runtime>, name: string) =>
-  (await runtime).loadModel(
-    name ? new URL(`${name.replace(/\/?$/, '/')}`, document.baseURI) : demoModel
-  )
-
-async function open(element: AttentionMap, key: string, name: string): Promise<Opened> {
-  const model = await once(models, key, () => load(runtimeOf(element), name))
-  refuseParts('attention-map', model.info)
-  const session = model.createSession({ taps: 'rows' })
-  return { session, shape: await session.ready, busy: Promise.resolve() }
+/** The model of an element: that of its folder's address, or the demo. */
+function open(element: AttentionMap) {
+  const name = element.getAttribute('model'),
+    folder = name && new URL(name.replace(/\/?$/, '/'), document.baseURI)
+  return openOnce(folder || demoModel, {}, deviceOf(element))
 }
 
 async function fetched(address: string) {
-  const response = await fetch(address)
+  const response = await fetch(address).catch((error) => {
+    throw new Error(`${address}: could not be fetched (found "${error.message}")`)
+  })
   if (!response.ok)
     throw new Error(`${address}: the server does not have it (found ${response.status})`)
   return response.blob()
@@ -101,7 +69,7 @@ async function pictureOf(element: AttentionMap) {
       )
     })
   }
-  const { image } = await (await runtimeOf(element)).scene(
+  const { image } = await (await runtimeOn(deviceOf(element))).scene(
     Number(element.getAttribute('scene') ?? 159)
   )
   return createImageBitmap(
@@ -158,18 +126,14 @@ class AttentionMap extends Element {
     await null // attributes that are set together are drawn together
     if (mine !== this.#turn) return
     try {
-      const name = this.getAttribute('model') ?? '',
-        key = `${this.getAttribute('device') ?? 'wasm'} ${name}`,
-        model = await once(sessions, key, () => open(this, key, name)),
-        [picture, found] = await ((model.busy = model.busy
-          .catch(() => {})
-          .then(() => this.#run(model))) as Promise<Run>)
+      const model = await open(this),
+        [picture, found] = await inTurn(model, () => this.#run(model))
       if (mine !== this.#turn) return
       this.#show(
         picture,
         found,
         model.shape,
-        await (await runtimeOf(this)).colormap(
+        await (await runtimeOn(deviceOf(this))).colormap(
           (this.getAttribute('colours') ?? 'cividis') as ColormapName
         )
       )
@@ -193,12 +157,13 @@ class AttentionMap extends Element {
     return this.getAttribute('view') ?? 'overlay'
   }
 
-  /** Elements with one model take turns: its session has the maps of the last run. */
-  async #run({ session, shape }: { session: Session; shape: Shape }): Promise<Run> {
-    const picture = await pictureOf(this),
-      { region } = await session.run(picture),
+  async #run(model: Opened): Promise<Run> {
+    const { session, shape } = model,
+      picture = await pictureOf(this),
+      { region } = await session.run(picture, { maps: false }),
       at = this.getAttribute('query') ?? 'cls',
       head = this.getAttribute('head') ?? 'mean'
+    model.runs++
     const query = (at === 'cls' ? 'cls' : at.split(',').map(Number)) as MapQuery,
       layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
     const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1],

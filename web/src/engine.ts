@@ -2,8 +2,9 @@
  * object, whose values the client has held against options.js, and a context { progress(p), signal,
  * cancelled() }. Runs in the thread of the modules: a worker, or the client's own. Models and
  * sessions are numbers here. Results hold arrays of their own. */
-import { asHeed, cancelled, closed, HeedError, refuseParts, said } from './error.js'
+import { asHeed, cancelled, closed, HeedError, refuseParts } from './error.js'
 import { pause } from './host.js'
+import { pixelCount, pixelsOf, writeInput } from './inputs.js'
 import { rollout, rolloutRow } from './maps.js'
 import { infoOf, lendFiles, namesOf } from './model_records.js'
 import { startModule } from './module.js'
@@ -28,7 +29,6 @@ import type {
   OpenSession,
   PatchStates,
   Pixels,
-  RunInput,
   Source,
   Table,
   WantedScene
@@ -37,9 +37,9 @@ import type {
   CheckResult,
   HeadStatistics,
   ModelInfo,
-  Picture,
   PreprocessOptions,
   ProfileResult,
+  Region,
   RunResult,
   SessionInfo,
   Tensor
@@ -112,8 +112,10 @@ export class Engine {
           return 1
         }
       },
-      progress: (done, total) =>
-        (this.#context as CallContext).progress({ phase: 'read', done, total }),
+      progress: (done, total) => {
+        for (const source of this.#sources.values()) source.packs?.()
+        ;(this.#context as CallContext).progress({ phase: 'read', done, total })
+      },
       patched: (done, total) =>
         (this.#context as CallContext).progress({ phase: 'run', done, total }),
       cancelled: () => this.#context?.cancelled() ?? false,
@@ -528,50 +530,6 @@ export class Engine {
     return session
   }
 
-  #input(of: OpenSession, { values, pictures }: RunInput, fit?: 'model' | 'whole') {
-    const { module, address: session, pixels, channels: own, frames } = of
-    if (pictures && pictures.length !== (frames || 1))
-      throw new HeedError(
-        'INVALID_ARGUMENT',
-        `run: invalid images (found ${pictures.length}, expected ${frames ? `${frames} frames of a video` : 'one image'})`
-      )
-    for (const [frame, { data, width, height }] of (pictures ?? []).entries()) {
-      const channels = data.length / (width * height),
-        [first] = pictures as Picture[]
-      if (
-        !Number.isInteger(width) ||
-        !Number.isInteger(height) ||
-        width < 1 ||
-        ![1, 3, 4, own].includes(channels)
-      )
-        throw new HeedError(
-          'INVALID_ARGUMENT',
-          `run: invalid image (found ${data.length} bytes for ${said(width)} x ${said(height)}, expected 1, 3 or 4 per pixel)`
-        )
-      if (width !== first.width || height !== first.height)
-        throw new HeedError(
-          'INVALID_ARGUMENT',
-          `run: frames of different sizes (found ${said(width)} x ${said(height)}, expected ${first.width} x ${first.height})`
-        )
-      module.lend([data], (at) =>
-        module.check(
-          module.exports.session_picture(
-            ...[session, at, width, height, channels, fit === 'whole', frame]
-          )
-        )
-      )
-    }
-    if (pictures) return module.out('region')
-    const count = pixelCount(of)
-    if ((values as Float32Array).length !== count)
-      throw new HeedError(
-        'INVALID_ARGUMENT',
-        `run: invalid pixel_values (found ${(values as Float32Array).length}, expected ${count} numbers)`
-      )
-    new Float32Array(module.memory.buffer, pixels, count).set(values as Float32Array)
-    return null
-  }
-
   write({ id, name, data }: Methods['write']['args']) {
     const { module, address, gpu, writes } = this.#session(id)
     if (gpu) writes.set(name, data.slice())
@@ -580,13 +538,33 @@ export class Engine {
     )
   }
 
-  async run({ id, input, fit }: Methods['run']['args'], context: CallContext) {
+  /** pixel_values of images. Those of the last run stay, for what explains it. */
+  prepare({ id, pictures, fit }: Methods['prepare']['args']): Methods['prepare']['result'] {
+    const session = this.#session(id),
+      { info, channels, frames } = session,
+      before = pixelsOf(session).slice()
+    try {
+      const regions = writeInput(session, { pictures }, fit) as Region[],
+        own = frames ? [frames, channels] : [channels],
+        shape = [info.batch, ...own, info.height, info.width]
+      return { shape, data: pixelsOf(session).slice(), regions }
+    } finally {
+      pixelsOf(session).set(before)
+    }
+  }
+
+  /** Of the last run what the model gives, or what taps name. */
+  value({ id, name }: Methods['value']['args']): Promise<Tensor> {
+    return this.#read(id, () => viewOf(this.#ran(id, 'value'), name))
+  }
+
+  async run({ id, input, fit, maps }: Methods['run']['args'], context: CallContext) {
     const session = this.#session(id)
-    session.region = this.#input(session, input, fit)
+    session.regions = writeInput(session, input, fit)
     return this.#onDevice(id, context, () => {
       const { module, address } = session // another one once its device was lost
       module.check(module.exports.session_write(address))
-      return this.#runParts(session, 0, context)
+      return this.#runParts(session, 0, context, maps)
     })
   }
 
@@ -624,7 +602,7 @@ export class Engine {
     const made = this.#session(id)
     this.#sessions.delete(id)
     module.exports.session_close(address)
-    Object.assign(session, made, { region: session.region, writes })
+    Object.assign(session, made, { regions: session.regions, writes })
     for (const [name, data] of writes)
       session.module.lend([namesOf([name]), data], (nameAt, at) =>
         session.module.check(
@@ -661,7 +639,12 @@ export class Engine {
   }
 
   /** Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
-  async #runParts(session: OpenSession, first: number, context: CallContext): Promise<RunResult> {
+  async #runParts(
+    session: OpenSession,
+    first: number,
+    context: CallContext,
+    maps = true
+  ): Promise<RunResult> {
     const { module, address, info, taps, gpu, program } = session,
       { layers } = info,
       view = (name: string) => viewOf(session, name)
@@ -680,11 +663,12 @@ export class Engine {
     const results = () => ({
       logits: session.classes ? view('logits').data : null,
       attention:
-        taps === 'all'
+        taps === 'all' && maps
           ? Array.from({ length: layers }, (_, i) => view(`layer.${i}.attention.weights`).data)
           : null,
       values: Object.fromEntries(Array.isArray(taps) ? taps.map((name) => [name, view(name)]) : []),
-      region: session.region
+      region: session.regions?.at(-1) ?? null,
+      regions: session.regions ?? null
     })
     await program?.flush()
     const read = gpu ? await gpu.settle(results) : results()
@@ -971,10 +955,6 @@ function prepare(
     )
   )
 }
-
-/** The numbers of a session's pixel_values. */
-const pixelCount = ({ info, channels, frames }: OpenSession) =>
-  info.batch * (frames || 1) * channels * info.height * info.width
 
 function viewOf({ module, address }: OpenSession, name: string) {
   module.name([name], (at) => module.check(module.exports.session_view(address, at)))

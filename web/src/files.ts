@@ -60,7 +60,8 @@ async function describeOne(value: unknown, transfer: Transferable[]): Promise<Se
   transfer.push(body as ReadableStream)
   return {
     stream: body as SizedStream['stream'],
-    size: Number(value.headers.get('content-length'))
+    size: Number(value.headers.get('content-length')),
+    address: value.url
   }
 }
 

@@ -5,8 +5,9 @@ import { closed, HeedError } from './error.js'
 import { describeFiles, toldFiles } from './files.js'
 import { dispose, inNode } from './host.js'
 import { argument, checked, tokenOf } from './options.js'
-import { describeInput } from './picture.js'
+import { describeInput, noPictures } from './picture.js'
 import { baseOf, setBase } from './place.js'
+import { shaped, shapedRows, shapedRun } from './shapes.js'
 import { tapName } from './taps.js'
 import type { CallEngine, Channel, MethodName, Methods } from '../types/library.js'
 import type * as heed from 'heed'
@@ -19,6 +20,7 @@ import type {
   LoadModelOptions,
   ModelInfo,
   ModelSource,
+  PictureInput,
   RunOptions,
   RuntimeInfo,
   RuntimeOptions,
@@ -223,29 +225,52 @@ class Session implements heed.Session {
   }
 
   async run(input: ImageInput | ImageInput[], options?: RunOptions) {
-    const { fit, ...call } = checked('run', options),
-      described = await describeInput(input)
-    return this.#send('run', { input: described.input, fit }, call, described.transfer)
+    const { fit, maps, ...call } = checked('run', options),
+      described = await describeInput(input),
+      result = await this.#send(
+        'run',
+        { input: described.input, fit, maps },
+        call,
+        described.transfer
+      )
+    return shapedRun(result, (await this.#made).info)
   }
 
   async runFrom(layer: number, options?: CallOptions) {
-    return this.#send(
+    const result = await this.#send(
       'runFrom',
       { layer: argument('runFrom', 'layer', layer, 'Size') },
       checked('runFrom', options)
     )
+    return shapedRun(result, (await this.#made).info)
+  }
+
+  async prepare(images: PictureInput | PictureInput[], options?: Pick<RunOptions, 'fit'>) {
+    const { fit } = checked('prepare', options),
+      { input, transfer } = await describeInput(images),
+      { pictures = noPictures() } = input,
+      { shape, data, regions } = await this.#send('prepare', { pictures, fit }, {}, transfer)
+    return { pixelValues: shaped(data, ...shape), regions }
+  }
+
+  async value(name: string) {
+    const { data, shape } = await this.#send('value', {
+      name: argument('value', 'the name', name, 'Name')
+    })
+    return shaped(data as Float32Array, ...shape)
   }
   write(name: string, data: Uint8Array | Float32Array) {
     return this.#ask('write', { name, data }, 'name', 'data')
   }
-  attention(at: Parameters<heed.Session['attention']>[0]) {
-    return this.#ask('attention', at, 'layer', 'head')
+  async attention(at: Parameters<heed.Session['attention']>[0]) {
+    const weights = await this.#ask('attention', at, 'layer', 'head')
+    return shapedRows(weights, at.query !== undefined || at.layer === 'pool')
   }
   statistics(options?: Parameters<heed.Session['statistics']>[0]) {
     return this.#ask('statistics', options)
   }
-  rollout(options?: Parameters<heed.Session['rollout']>[0]) {
-    return this.#ask('rollout', options)
+  async rollout(options?: Parameters<heed.Session['rollout']>[0]) {
+    return shapedRows(await this.#ask('rollout', options), options?.query !== undefined)
   }
   async explain(options: Parameters<heed.Session['explain']>[0]) {
     const { onProgress, signal, source, ...wanted } = checked('explain', options, 'methods'),

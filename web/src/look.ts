@@ -6,87 +6,21 @@ import { caption, elsewhere } from '../plot/caption.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
-import { asHeed, HeedError, refuseParts, said } from './error.js'
+import { asHeed, HeedError, said } from './error.js'
 import { builtin, bytesOfData, inNode } from './host.js'
-import { createRuntime } from './index.js'
 import { argument, checked, tables, tokenOf } from './options.js'
 import { isArrayOf, isBlob, isResponse, isURL } from './realm.js'
-import type {
-  ColormapName,
-  ImageInput,
-  CallOptions,
-  Model,
-  ModelSource,
-  Picture,
-  Query,
-  Region,
-  Runtime,
-  Session,
-  SessionInfo
-} from 'heed'
+import { inTurn, openOnce, outOfDate, type Opened } from './registry.js'
+import { shaped } from './shapes.js'
+import type { ColormapName, ImageInput, Picture, Query, Region, SessionInfo } from 'heed'
 import type { DrawOptions, LookImage, LookMap, LookOptions, LookResult, MapChoice } from 'heed/look'
+
+export { release } from './registry.js'
 
 tables.look = `model:Any fit:model|whole decode:Function${tables.loadModel}`
 tables.map = 'layer:pool|Count head:Count|mean query:Any'
 tables.draw =
   'colours:cividis|viridis|magma|inferno|grey style:colour|spotlight|contour strength:Number'
-
-/* Up to this many bytes of maps a result has them all; a larger model computes rows on demand. */
-const keptMost = 160e6
-
-interface Opened {
-  model: Model
-  session: Session
-  shape: SessionInfo
-  all: boolean
-  runs: number
-  busy: Promise<unknown>
-}
-
-let runtime: Promise<Runtime> | undefined
-const opened = new Map<unknown, Promise<Opened>>()
-
-/** The runtime of all models that look() opens. */
-const start = () => {
-  runtime ??= createRuntime().catch((error) => {
-    runtime = undefined
-    throw error
-  })
-  return runtime
-}
-
-async function open(source: ModelSource | Model, call: CallOptions): Promise<Opened> {
-  const model =
-    typeof (source as Model)?.createSession === 'function'
-      ? (source as Model)
-      : await (await start()).loadModel(source as ModelSource, call)
-  refuseParts('look', model.info)
-  const { layers, heads, prefixTokens, runHeight, runWidth, patch } = model.info,
-    tokens = prefixTokens + Math.floor(runHeight / patch) * Math.floor(runWidth / patch),
-    all = 4 * layers * heads * tokens ** 2 <= keptMost,
-    session = model.createSession({ taps: all ? 'all' : 'rows', ...call })
-  return { model, session, shape: await session.ready, all, runs: 0, busy: Promise.resolve() }
-}
-
-/** A model that is named again is not loaded again. */
-function openOnce(source: ModelSource | Model, call: CallOptions) {
-  const key = isURL(source) ? source.href : source,
-    found = opened.get(key) ?? open(source, call)
-  opened.set(key, found)
-  found.catch(() => opened.delete(key))
-  return found
-}
-
-/** Closes the runtime and the models that look() has opened. */
-export async function release() {
-  const last = runtime
-  runtime = undefined
-  opened.clear()
-  await last?.then(
-    (open) => open.close(),
-    () => {}
-  )
-}
 
 async function blobOf(name: string, response: Response) {
   if (!response.ok)
@@ -298,6 +232,22 @@ function queryOf(shape: SessionInfo, query: Query | undefined) {
   return tokenOf(query ?? (tokenNames[0] === 'CLS' ? 'cls' : middle), shape)
 }
 
+/** What the model makes of the picture besides classes and maps: its tokens, and what it pools of them. */
+async function featuresOf({ session, shape: { tokens } }: Opened) {
+  const hidden = await session.value('last_hidden_state').catch(none),
+    pooled = await session.value('pooler_output').catch(none)
+  return {
+    hidden: hidden && shaped(hidden, tokens, hidden.length / tokens),
+    pooler_output: pooled && shaped(pooled, pooled.length)
+  }
+}
+
+/** A value that a model has not is none. */
+function none(error: unknown) {
+  if ((error as HeedError).status === 'INVALID_ARGUMENT') return null
+  throw error
+}
+
 /** @param call of session.run */
 async function runOne(opened: Opened, image: Exclude<ImageInput, Float32Array>, call: object) {
   const picture = await keep(image).catch((error) => {
@@ -310,13 +260,6 @@ async function runOne(opened: Opened, image: Exclude<ImageInput, Float32Array>, 
     mine = ++opened.runs,
     { shape, session, model } = opened,
     of = { opened, picture, region: region as Region }
-  const current = async () => {
-    if (opened.runs === mine) return
-    throw new HeedError(
-      'INVALID_ARGUMENT',
-      'map: the model has seen another picture since (found a later look(), expected to read this map before it)'
-    )
-  }
   const rowOf = async ({
     layer,
     head,
@@ -331,16 +274,18 @@ async function runOne(opened: Opened, image: Exclude<ImageInput, Float32Array>, 
     if (maps && typeof head === 'number' && head < heads)
       return maps.slice((head * tokens + token) * tokens, (head * tokens + token + 1) * tokens)
     if (attention && typeof layer === 'number') return meanOf(attention[layer], token, shape)
-    await current()
+    if (opened.runs !== mine) throw outOfDate()
     return session.attention({ layer, head, ...(layer === 'pool' ? {} : { query: token }) })
   }
   return {
     logits,
     attention,
+    ...(await featuresOf(opened)),
     region,
     milliseconds,
     info: model.info,
     shape,
+    session,
     top(count = 5) {
       argument('top', 'the count', count, 'Size')
       if (logits) return topOf(logits, model.info, count)
@@ -368,12 +313,10 @@ export async function look(image: LookImage, options: LookOptions): Promise<Look
     argument('look', 'model', model, [['an address, files, bytes or a Model', () => false]])
   try {
     const [opened, picture] = await Promise.all([
-        openOnce(model, call),
-        pictureOf(image, { decode, signal: call.signal })
-      ]),
-      turn = opened.busy.then(() => runOne(opened, picture, { fit, ...call }))
-    opened.busy = turn.catch(() => {})
-    return await turn
+      openOnce(model, call),
+      pictureOf(image, { decode, signal: call.signal })
+    ])
+    return await inTurn(opened, () => runOne(opened, picture, { fit, ...call }))
   } catch (error) {
     if (!call.signal?.aborted || error instanceof HeedError) throw asHeed('look', error)
     throw Object.assign(new HeedError('CANCELLED', 'look: cancelled by the caller'), {

@@ -65,7 +65,8 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   preprocess:
     'mean:Number|Numbers std:Positive|Numbers resample:nearest|lanczos|bilinear|bicubic|box|hamming crop:Positive|none rescale:Positive',
   intervene: 'temperature:Positive emptyRow:zero|nan|mean',
-  run: 'fit:model|whole' + call,
+  run: 'fit:model|whole maps:Boolean' + call,
+  prepare: 'fit:model|whole',
   runFrom: call,
   write: 'name:Name data:Uint8Array|Float32Array',
   attention: 'layer:pool|Count head:Count|mean' + place,

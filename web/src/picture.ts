@@ -15,6 +15,13 @@ function noFrame(index: number): never {
   )
 }
 
+export function noPictures(): never {
+  throw new HeedError(
+    'INVALID_ARGUMENT',
+    'prepare: nothing to prepare (found pixel_values, expected images)'
+  )
+}
+
 export async function describeInput(
   input: ImageInput | ImageInput[]
 ): Promise<{ input: RunInput; transfer: Transferable[] }> {

@@ -217,7 +217,7 @@ async function openAll(
   const opened: { value?: Source; reason?: unknown }[] = await Promise.allSettled(
     wanted.map(([name, value]) =>
       openOne(name, value, progress, signal).catch((error) => {
-        throw explain(error, signal, name, typeof value === 'string' ? ` at ${value}` : '')
+        throw explain(error, signal, name, value)
       })
     )
   )
@@ -275,26 +275,43 @@ export async function openSources(
   }
 }
 
-function explain(error: unknown, signal: AbortSignal, what: string = 'model', at: string = '') {
+/** Where a file came from, at the end of a sentence; nothing where it has no address. */
+function placeOf(value: unknown) {
+  const address = typeof value === 'string' ? value : (value as Partial<SizedStream>)?.address
+  return address && !address.startsWith('data:') ? ` at ${address}` : ''
+}
+
+function explain(error: unknown, signal: AbortSignal, what: string = 'model', from?: unknown) {
   if (error instanceof HeedError) return error
   return signal.aborted
     ? cancelled('model')
-    : new HeedError('IO', `${what}: reading failed (found "${(error as Error).message}")${at}`)
+    : new HeedError(
+        'IO',
+        `${what}: reading failed (found "${(error as Error).message}")${placeOf(from)}`
+      )
 }
 
-/** Calls make() while these files can be read. */
+/** Calls make() while these files can be read. Where sessions share weights it may need none of them: what is
+ * no longer held is fetched again only once make() could not do without. */
 export async function withSources(
-  files: Source[],
+  files: NamedFile[],
   report: (progress: Progress) => unknown,
   signal: AbortSignal,
   make: () => void
 ) {
   const progress = totals(report)
+  if (files.some((file) => file.isSpent?.()))
+    try {
+      return make()
+    } catch {} // the same again with all files
   try {
-    for (const file of files) await file.begin?.(progress, signal)
+    for (const file of files)
+      await file.begin?.(progress, signal).catch((error) => {
+        throw explain(error, signal, file.name, file.address)
+      })
   } catch (error) {
     for (const file of files) file.end?.()
-    throw explain(error, signal)
+    throw error
   }
   try {
     return make()

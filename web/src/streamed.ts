@@ -28,12 +28,15 @@ const newBlock = (windowBytes: number) =>
 const freeBlock = (block: Uint8Array<ArrayBuffer> | undefined) => block?.buffer.resize?.(0)
 
 /** What came as a stream, in blocks. While a session is made, a block is let go once all of it was
- * read, so that weights are never held twice; the next session has the stream come again. */
+ * read, so that weights are never held twice. What a graph is built of, positions and first tokens, is kept
+ * apart: where the weights are shared, the next session needs nothing else. Without them the stream comes again. */
 class Streamed {
   #open
   #windowBytes
   #blocks: (Uint8Array<ArrayBuffer> | undefined)[] = []
   #parts: [number, number][][] = [] // of each block, what was read of it
+  #building = new Map<number, Uint8Array>() // what was read before weights were packed, by its place
+  #packing = false
   #making = false
   #spent = false
   size = 0
@@ -79,8 +82,17 @@ class Streamed {
     }
   }
 
+  isSpent() {
+    return this.#spent
+  }
+
+  packs() {
+    this.#packing = true
+  }
+
   async begin(progress: DownloadProgress, signal: AbortSignal) {
     this.#making = true
+    this.#packing = false
     if (!this.#spent) return
     const { size } = this,
       opened = await this.#open(signal)
@@ -101,6 +113,13 @@ class Streamed {
   }
 
   read(offset: number, target: Uint8Array) {
+    const kept = this.#making ? undefined : this.#building.get(offset)
+    if (kept?.length === target.length) return target.set(kept)
+    this.#readBlocks(offset, target)
+    if (this.#making && !this.#packing) this.#building.set(offset, target.slice())
+  }
+
+  #readBlocks(offset: number, target: Uint8Array) {
     const windowBytes = this.#windowBytes
     for (let done = 0; done < target.length; ) {
       const at = offset + done,

@@ -7,6 +7,8 @@ export type Exports = [
   Fits<typeof import('heed/look'), typeof import('../src/look.js')>,
   Fits<typeof import('heed/element'), typeof import('../src/element.js')>,
   Fits<typeof import('heed/react'), typeof import('../src/react.js')>,
+  Fits<typeof import('heed/svelte'), typeof import('../src/svelte.js')>,
+  Fits<typeof import('heed/vue'), typeof import('../src/vue.js')>,
   Fits<typeof import('heed/text'), typeof import('../src/text.js')>,
   Fits<typeof import('heed/tokenizer'), typeof import('../src/tokenizer.js')>,
   Fits<typeof import('heed/explain'), typeof import('../src/explain/index.js')>,

@@ -19,6 +19,7 @@ import type {
   RuntimeOptions,
   SessionInfo,
   SessionOptions,
+  Tensor,
   TensorUse
 } from '../api/index.js'
 
@@ -68,7 +69,15 @@ export interface Methods {
   }
   closeSession: { args: { id: number }; result: void }
   write: { args: { id: number; name: string; data: Uint8Array | Float32Array }; result: void }
-  run: { args: { id: number; input: RunInput; fit?: 'model' | 'whole' }; result: RunResult }
+  run: {
+    args: { id: number; input: RunInput; fit?: 'model' | 'whole'; maps?: boolean }
+    result: RunResult
+  }
+  prepare: {
+    args: { id: number; pictures: Picture[]; fit?: 'model' | 'whole' }
+    result: { shape: number[]; data: Float32Array; regions: Region[] }
+  }
+  value: { args: { id: number; name: string }; result: Tensor }
   runFrom: { args: { id: number; layer: number }; result: RunResult }
   attention: {
     args: MapPlace & { layer: number | 'pool'; head: number | 'mean' }
@@ -195,7 +204,7 @@ export interface SceneDrawing {
 /** pixel_values, or a picture that gets the model's own preprocessing. */
 export interface RunInput {
   values?: Float32Array
-  /** Frames of a video, or one. */
+  /** As many as the batch has, of videos all their frames. */
   pictures?: Picture[]
 }
 
@@ -451,7 +460,8 @@ export interface OpenSession {
   parts: number[]
   /** A run has ended, so that its values can be read. */
   ran: boolean
-  region?: Region | null
+  /** What the last run saw of each image. */
+  regions?: Region[] | null
   /** On the GPU: its device, the program there. What it was made with and what was written, for another
    * one when the device is lost. */
   gpu?: import('../src/gpu.js').Gpu
@@ -467,6 +477,8 @@ export interface OpenSession {
 export interface SizedStream {
   stream: ReadableStream<Uint8Array<ArrayBuffer>>
   size: number
+  /** Where it is from, for what is said of it. */
+  address?: string
 }
 /** A file that can be sent to a worker; a string is an address. */
 export type SendableFile = Uint8Array | Blob | string | SizedStream
@@ -480,11 +492,15 @@ export interface Source {
   close(): void
   begin?(progress: DownloadProgress, signal: AbortSignal): Promise<void>
   end?(): void
+  /** A session's graph is built: from here on its weights are packed. */
+  packs?(): void
+  /** Whether it is fetched again by begin(). */
+  isSpent?(): boolean
 }
 /** A source by its name in the model's folder. */
 export interface NamedFile extends Source {
   name: string
-  /** Of one that was opened by its address: that, a string. */
+  /** Of one that was opened by its address: that, a string; else what it was opened from. */
   address?: unknown
 }
 /** Those of these files that are there. */

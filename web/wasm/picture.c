@@ -41,11 +41,12 @@ heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels,
   HEED_TRY(prepare(s));
   if (whole) heed_preprocess_fit_whole(preprocess);
   HEED_TRY(heed_preprocess_size(preprocess, width, height, &found_width, &found_height, error));
-  if (s->batch != 1 || found_width != s->width || found_height != s->height)
+  if (found_width != s->width || found_height != s->height)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
-                     "run: wrong pixel_values size (found 1 of %u x %u, expected %u of %u x %u)",
-                     found_width, found_height, s->batch, s->width, s->height);
-  const size_t frame_floats = s->pixel_bytes / sizeof(float) / (s->frames ? s->frames : 1);
+                     "run: wrong pixel_values size (found %u x %u, expected %u x %u)", found_width,
+                     found_height, s->width, s->height);
+  const size_t frames = (size_t)s->batch * (s->frames ? s->frames : 1);
+  const size_t frame_floats = s->pixel_bytes / sizeof(float) / frames;
   HEED_TRY(heed_preprocess_image(s->web->context, preprocess, &image,
                                  s->pixels + frame * frame_floats, &region, error));
   s->web->out.region = (struct heed_web_out_region){

@@ -182,9 +182,10 @@ HEED_WEB_EXPORT(session_memory) void heed_web_session_memory(heed_web_session *s
 HEED_WEB_EXPORT(session_set)
 heed_status heed_web_session_set(heed_web_session *s, const char *name, const void *data,
                                  size_t bytes);
-/* picture.c: a decoded picture -> pixel_values of a session whose batch is 1, prepared by
+/* picture.c: a decoded picture -> its place in a session's pixel_values, prepared by
  * heed_model_preprocess_at where the session was given a size; whole: all of it, by
- * heed_preprocess_fit_whole; frame: which of a video it is, else 0. out: region. */
+ * heed_preprocess_fit_whole; frame: which one it is of the batch's images, of videos of all their
+ * frames. out: region. */
 HEED_WEB_EXPORT(session_picture)
 heed_status heed_web_session_picture(heed_web_session *s, const uint8_t *pixels, uint32_t width,
                                      uint32_t height, uint32_t channels, uint32_t whole,

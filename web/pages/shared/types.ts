@@ -76,7 +76,9 @@ export type PageStatistics = HeadStatistics
 
 /** A run's result, with what of it the page keeps. `kept`: all maps are there. `scores`: what the
  * scores are made from as well. */
-export interface RunnerResult extends Omit<RunResult, 'region' | 'logits' | 'values'> {
+export interface RunnerResult
+  extends Omit<RunResult, 'region' | 'regions' | 'logits' | 'attention' | 'values'> {
+  attention: Float32Array[] | null
   values: Record<string, NamedArray>
   logits: ArrayLike<number> | null
   region: Region

@@ -159,23 +159,33 @@ inBoth(
 )
 
 inBoth(
-  'a stream is held until a session has it; the next session asks for it again',
+  'a stream is held until a session has it; one that shares no weights asks for it again',
   async (runtime, t) => {
     const server = await serveModel(t),
       weights = 'model.safetensors',
       { address, asked } = server
     const timesAsked = () => asked.filter((name) => name === weights).length
-    const model = await runtime.loadModel(address)
-    assert.equal(timesAsked(), 1)
-    for (let session = 1; session <= 2; session++) {
+    const model = await runtime.loadModel(address),
+      sessions = /** @type {import('heed').Session[]} */ ([])
+    /** @param {number} times */
+    async function runs(times) {
+      const session = model.createSession()
+      sessions.push(session)
       assert.ok(
-        sameBits(
-          /** @type {Float32Array} */ ((await model.createSession().run(picture)).logits),
-          expected
-        )
+        sameBits(/** @type {Float32Array} */ ((await session.run(picture)).logits), expected)
       )
-      assert.equal(timesAsked(), session)
+      assert.equal(timesAsked(), times)
     }
+    async function closeAll() {
+      for (const session of sessions.splice(0)) session.close()
+      await runtime.memory() // they are closed by then
+    }
+    assert.equal(timesAsked(), 1)
+    await runs(1)
+    await runs(1)
+    await closeAll()
+    await runs(2)
+    await closeAll()
     server.spoil(weights)
     await assert.rejects(
       model.createSession().ready,
@@ -185,12 +195,18 @@ inBoth(
     await assert.rejects(model.createSession().ready, fails('IO', /reading failed/))
     model.close()
     const once = await runtime.loadModel(sources.responses())
-    await once.createSession().ready
+    for (let i = 0; i < 2; i++) await once.createSession().ready // the second shares its weights
+    once.close()
+    const spent = await runtime.loadModel(sources.responses()),
+      first = spent.createSession()
+    await first.ready
+    first.close()
+    await runtime.memory()
     await assert.rejects(
-      once.createSession().ready,
+      spent.createSession().ready,
       fails('INVALID_ARGUMENT', /a Response backs only one session/)
     )
-    once.close()
+    spent.close()
   }
 )
 
@@ -497,6 +513,57 @@ inBoth('named values, a batch, and the layers of a run', async (runtime) => {
   model.close()
 })
 
+inBoth('images of a batch, of any sizes, and their pixel_values', async (runtime) => {
+  const model = await runtime.loadModel(demoModel),
+    one = model.createSession({ taps: 'all' }),
+    two = model.createSession({ taps: 'all', batch: 2 }),
+    { image } = await runtime.scene(7),
+    wide = { data: new Uint8Array(300 * 200).map((_, i) => i % 251), width: 300, height: 200 },
+    pictures = [image, wide],
+    singles = []
+  for (const picture of pictures) singles.push(await one.run(picture))
+  const both = await two.run(pictures),
+    [first, last] = singles.map(({ logits }) => /** @type {Float32Array} */ (logits))
+  assert.deepEqual(both.logits?.dims, [2, 10])
+  for (const [at, logits] of [first, last].entries())
+    for (let i = 0; i < 10; i++)
+      assert.ok(Math.abs(/** @type {any} */ (both.logits)[10 * at + i] - logits[i]) < 1e-4)
+  assert.deepEqual(
+    both.regions,
+    singles.map(({ region }) => region)
+  )
+  assert.deepEqual(both.region, singles[1].region)
+  assert.deepEqual(both.attention?.[0].dims, [2, 4, 197, 197])
+
+  const { pixelValues, regions } = await two.prepare(pictures)
+  assert.deepEqual(pixelValues.dims, [2, 3, 224, 224])
+  assert.deepEqual(regions, both.regions)
+  const again = await two.run(pixelValues, { maps: false })
+  assert.ok(sameBits(/** @type {any} */ (again.logits), both.logits))
+  assert.equal(again.attention, null)
+  assert.equal(again.regions, null)
+  // prepare changes nothing of what has run
+  const before = await one.explain({ methods: ['occlusion'], square: 7 })
+  const { pixelValues: other } = await one.prepare(image, { fit: 'whole' })
+  assert.deepEqual(other.dims, [1, 3, 224, 224])
+  assert.deepEqual(await one.explain({ methods: ['occlusion'], square: 7 }), before)
+
+  await assert.rejects(
+    two.run(image),
+    fails('INVALID_ARGUMENT', /invalid images \(found 1, expected 2 images\)/)
+  )
+  await assert.rejects(one.run(pictures), fails('INVALID_ARGUMENT', /found 2, expected one image/))
+  await assert.rejects(
+    one.prepare(/** @type {any} */ (pixelValues)),
+    fails('INVALID_ARGUMENT', /prepare: nothing to prepare/)
+  )
+  await assert.rejects(
+    one.prepare(image, /** @type {any} */ ({ maps: true })),
+    fails('INVALID_ARGUMENT', /prepare: the option/)
+  )
+  model.close()
+})
+
 inBoth('a run stops between layers, and the session still works', async (runtime) => {
   const model = await runtime.loadModel(demoModel),
     session = model.createSession()
@@ -702,6 +769,7 @@ test('JavaScript reads the records that C lists, and every one', () => {
       'engine',
       'foreign',
       'graph',
+      'inputs',
       'maps',
       'model_records',
       'module_memory',

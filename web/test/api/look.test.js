@@ -108,6 +108,49 @@ test('classes with probabilities, and rows of the maps', async () => {
   assert.deepEqual([map().rows, map().columns], [14, 14])
 })
 
+test('features, dimensions, and the session that ran', async () => {
+  const { hidden, pooler_output, logits, attention, session, shape, map } = await look(picture, {
+      model: demoModel
+    }),
+    own = model.createSession({ taps: ['last_hidden_state'] }),
+    { values } = await own.run(picture),
+    [first] = /** @type {import('heed').Shaped[]} */ (attention)
+  assert.deepEqual(hidden?.dims, [shape.tokens, model.info.width])
+  // with all maps kept the sums of attention have another order
+  assert.ok(hidden.every((x, i) => Math.abs(x - Number(values.last_hidden_state.data[i])) < 1e-5))
+  assert.equal(pooler_output, null, 'the demo model has none')
+  assert.deepEqual(logits?.dims, [1, 10])
+  assert.deepEqual(first.dims, [1, shape.heads, shape.tokens, shape.tokens])
+  assert.equal(attention?.length, shape.layers)
+  const row = await session.rollout({ query: 'cls' })
+  assert.deepEqual(row.dims, [shape.tokens])
+  assert.deepEqual((await session.rollout()).dims, [shape.tokens, shape.tokens])
+  assert.equal(JSON.stringify(row.slice(0, 1)), JSON.stringify({ 0: row[0] }))
+  assert.deepEqual(Object.keys(row).length, shape.tokens, 'dims is not enumerable')
+  assert.ok(
+    sameBits(
+      await map({ layer: 3, head: 1, query: 'cls' }).row(),
+      await session.attention({ layer: 3, head: 1, query: 'cls' })
+    )
+  )
+  await assert.rejects(own.value('pooler_output'), { status: 'INVALID_ARGUMENT' })
+  await assert.rejects(model.createSession().value('logits'), { status: 'INVALID_ARGUMENT' })
+  own.close()
+})
+
+test('pooler_output of a model that pools its picture', async () => {
+  const folder = `${join(repository, 'tests/vectors/vit/hf_dinov2')}/`,
+    { pooler_output, hidden, info } = await look(picture, { model: folder })
+  assert.deepEqual(pooler_output?.dims, [info.width])
+  // CLS after the final norm
+  assert.ok(
+    sameBits(
+      /** @type {Float32Array} */ (pooler_output),
+      /** @type {any} */ (hidden).slice(0, info.width)
+    )
+  )
+})
+
 test('a model is judged by the size that runs: made for 518 pixels and cropped to 224, it has all maps', async () => {
   const files = await bigModel({
       size: { shortest_edge: 256 },

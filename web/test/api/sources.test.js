@@ -421,3 +421,51 @@ test('a data: address is read, not fetched: a policy may forbid that, and bundle
     runtime.close()
   }
 })
+
+test('a download that breaks off is named with its address, in the first session and in the next', async () => {
+  const weights = readFileSync(join(demo, 'model.safetensors')),
+    config = readFileSync(join(demo, 'config.json'))
+  let cut = true
+  const server = createServer((request, response) => {
+    if (!request.url?.endsWith('model.safetensors')) {
+      const found = request.url?.endsWith('/config.json')
+      return void response.writeHead(found ? 200 : 404).end(found ? config : '')
+    }
+    response.writeHead(200, { 'content-length': weights.length })
+    if (!cut) return void response.end(weights)
+    response.write(weights.subarray(0, 65536), () => response.destroy())
+  })
+  await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address()),
+    folder = `http://localhost:${port}/`,
+    broken = {
+      status: 'IO',
+      message: new RegExp(`^model\\.safetensors: reading failed \\(found ".+"\\) at ${folder}`)
+    }
+  const runtime = await createRuntime({ threads: 1 })
+  try {
+    await assert.rejects(runtime.loadModel(folder), broken)
+    await assert.rejects(
+      runtime.loadModel({ weights: await fetch(`${folder}model.safetensors`), config }),
+      broken
+    )
+    cut = false
+    const model = await runtime.loadModel(folder),
+      first = model.createSession({ taps: 'all' }),
+      run = async (/** @type {import('heed').Session} */ session) =>
+        (await session.run(new Float32Array(3 * 224 * 224))).logits
+    await first.ready
+    cut = true
+    // sessions share their weights: one more fetches nothing
+    const second = model.createSession()
+    for (const [at, logit] of Object.entries((await run(second)) ?? []))
+      assert.ok(Math.abs(logit - /** @type {any} */ (await run(first))[at]) < 1e-4)
+    first.close()
+    second.close()
+    await runtime.memory() // they are closed by then
+    await assert.rejects(model.createSession().ready, broken)
+  } finally {
+    runtime.close()
+    server.close()
+  }
+})

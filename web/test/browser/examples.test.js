@@ -153,7 +153,7 @@ test('every name that the package exports can be imported', () => {
     [
       '--input-type=module',
       '-e',
-      `${script}; import.meta.resolve('heed/heed.wasm'); await import('heed/element')`
+      `${script}; import.meta.resolve('heed/heed.wasm'); await import('heed/element'); await import('heed/svelte'); const { vAttentionMap } = await import('heed/vue'); if (Object.keys(vAttentionMap.getSSRProps()).length) throw 1`
     ],
     { cwd: install('node') }
   )
@@ -491,6 +491,101 @@ test('the README’s first lines draw a map', withChromium, async () => {
     assert.equal(opaque, true)
   })
 })
+
+/* Runs in the page: a canvas by the action of Svelte and one by Vue's directive, as those call them. */
+async function inFrameworks() {
+  const { attentionMap } = await import(/** @type {any} */ ('./heed/svelte.js')),
+    { vAttentionMap } = await import(/** @type {any} */ ('./heed/vue.js')),
+    { demoModel } = await import('./heed/demo.js'),
+    base = { image: 'picture.png', model: demoModel, layer: 3, head: 0, query: [2, 10] },
+    canvases = [0, 1].map(() => Object.assign(document.createElement('canvas'), { width: 448 })),
+    said = /** @type {string[]} */ ([])
+  /** @type {(act: (told: object) => void) => Promise<any>} */
+  const once = (act) => new Promise((onDrawn, onError) => act({ ...base, onDrawn, onError }))
+  /** @type {any} */
+  let shown
+  const first = await once((options) => (shown = attentionMap(canvases[0], options)))
+  said.push(first.caption)
+  const next = await once((options) => shown.update({ ...options, head: 1 }))
+  said.push(next.caption)
+  const other = await once((value) => vAttentionMap.mounted(canvases[1], { value }))
+  said.push(other.caption)
+  const again = await once((value) =>
+    vAttentionMap.updated(canvases[1], { value: { ...value, fit: 'whole' } })
+  )
+  const wrong = await once((options) => shown.update({ ...options, layer: 99 })).catch(String)
+  vAttentionMap.beforeUnmount(canvases[1])
+  shown.destroy()
+  return {
+    said,
+    wrong,
+    same: first.result === next.result,
+    rerun: again.result !== other.result,
+    label: canvases[0].getAttribute('aria-label'),
+    height: canvases[0].height
+  }
+}
+
+test(
+  'Svelte’s action and Vue’s directive draw, follow their options and run no more than needed',
+  withChromium,
+  async () => {
+    const folder = await putPicture(stageScript())
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><link rel="icon" href="data:,">')
+    await openPage(folder, { isolated: false }, async (page) => {
+      const { said, wrong, same, rerun, label, height } = await page.evaluate(inFrameworks)
+      assert.match(said[0], /^Layer 3, head 0: /)
+      assert.match(said[1], /^Layer 3, head 1: /)
+      assert.equal(said[2], said[0])
+      assert.equal(label, said[1])
+      assert.equal(height, 448)
+      assert.ok(same, 'another head of the same picture is no run')
+      assert.ok(rerun, 'another fit is')
+      assert.match(wrong, /map: layer is not valid/)
+    })
+  }
+)
+
+test(
+  'look() and elements share each model: its weights are fetched once',
+  withChromium,
+  async () => {
+    const folder = await putPicture(stageElement(stageScript('element')))
+    cpSync(join(folder, 'heed/demo'), join(folder, 'model'), { recursive: true })
+    writeFileSync(
+      join(folder, 'index.html'),
+      `<!doctype html><link rel="icon" href="data:,">
+<attention-map src="picture.png" model="model" layer="3" head="0" query="2,10"></attention-map>
+<attention-map src="picture.png" model="model/" view="rollout"></attention-map>
+<script type="module" src="heed/element.js"></script>`
+    )
+    const asked = /** @type {string[]} */ ([])
+    await openPage(
+      folder,
+      { isolated: false },
+      async (page) => {
+        page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+        await page.reload()
+        await page.waitForFunction(() =>
+          [...document.querySelectorAll('attention-map canvas')].every((canvas) =>
+            canvas.ariaLabel?.includes('× uniform')
+          )
+        )
+        const { hidden, statistics } = await page.evaluate(async () => {
+          const { look } = await import('./heed/index.js'),
+            { hidden, session } = await look('picture.png', { model: './model/' })
+          return { hidden: hidden?.dims, statistics: (await session.statistics()).length }
+        })
+        assert.deepEqual(hidden?.[0], 197)
+        assert.equal(statistics, 5)
+        const count = (/** @type {RegExp} */ name) => asked.filter((path) => name.test(path)).length
+        assert.equal(count(/model\/model\.safetensors$/), 1)
+        assert.equal(count(/worker\.js$/), 1, 'and they share a runtime')
+      },
+      [/404/]
+    )
+  }
+)
 
 test('React, with an element and a hook', withChromium, async () => {
   const folder = await putPicture(install('react'))

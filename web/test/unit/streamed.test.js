@@ -132,6 +132,21 @@ test('the next session has the stream come again, and reads the same', async () 
   }
 })
 
+test('what was read before weights are packed is there without the stream, weights are not', async () => {
+  const { file, opens } = await opened(20, [9])
+  await file.begin(progress, signal)
+  assert.equal(file.isSpent(), false)
+  assert.deepEqual(read(file, 3, 4), [3, 4, 5, 6])
+  file.packs()
+  assert.deepEqual(read(file, 0, 20), numbers(0, 20))
+  file.end()
+  assert.equal(file.isSpent(), true)
+  assert.deepEqual(read(file, 3, 4), [3, 4, 5, 6])
+  assert.throws(() => read(file, 3, 5))
+  assert.throws(() => read(file, 8, 4))
+  assert.equal(opens(), 0)
+})
+
 test('a session that reads nothing lets nothing go', async () => {
   const { file, opens } = await opened(20, [9])
   await file.begin(progress, signal)

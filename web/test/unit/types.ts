@@ -13,7 +13,10 @@ import { demoModel } from 'heed/demo'
 import { loadExplain, type AttentionChanges } from 'heed/explain'
 import 'heed/element'
 import { look, release, type Classified, type LookResult } from 'heed/look'
+import type { JSX } from 'react'
 import { AttentionMap, useLook } from 'heed/react'
+import { attentionMap } from 'heed/svelte'
+import { vAttentionMap } from 'heed/vue'
 import { look as lookHere } from 'heed'
 import module from 'heed/heed.wasm'
 import { heat, makeScale, massShare, overlay } from 'heed/plot'
@@ -135,6 +138,37 @@ export function element(host: HTMLElement): unknown {
         query: [1, 2],
         onDrawn: (row) => row.length + (result?.top().length ?? 0)
       })
+}
+
+export function inFrameworks(canvas: HTMLCanvasElement): JSX.IntrinsicElements['attention-map'] {
+  const shown = attentionMap(canvas, { image: 'cat.jpg', model: demoModel, layer: 3, head: 'mean' })
+  shown.update({
+    image: null,
+    model: demoModel,
+    onDrawn: ({ caption, result }) => caption + result.top()
+  })
+  // @ts-expect-error a style of draw()
+  shown.update({ image: null, model: demoModel, style: 'heat' })
+  vAttentionMap.mounted(canvas, { value: { image: 'cat.jpg', model: demoModel } })
+  // @ts-expect-error a view of the element
+  const wrong: svelteHTML.IntrinsicElements['attention-map'] = { view: 'all' }
+  return { src: 'cat.jpg', layer: 3, view: 'map', id: wrong.view }
+}
+
+export async function prepared(session: Session, canvas: HTMLCanvasElement): Promise<number> {
+  const { pixelValues, regions } = await session.prepare([canvas, canvas], { fit: 'whole' }),
+    { logits, regions: seen } = await session.run(pixelValues, { maps: false }),
+    { hidden, pooler_output: pooled, session: shared } = await look(canvas, { model: demoModel })
+  // @ts-expect-error pixel_values are prepared already
+  await session.prepare(pixelValues)
+  const states = await shared.value('last_hidden_state')
+  return (
+    (logits?.dims[0] ?? 0) +
+    regions[0].x +
+    (seen?.length ?? 0) +
+    states.dims.length +
+    (hidden ?? pooled ?? []).length
+  )
 }
 
 // @ts-expect-error there is no such choice
