@@ -14,7 +14,7 @@ static const struct {
   bool always; /* it would open, and be another model */
 } others[] = {
     {"refpoint_embed.", "transformer.decoder.", "RF-DETR, whose layers attend in windows,", true},
-    {"blocks.#.attn.rel_pos_h", NULL, "a model that attends in windows", false},
+    {"blocks.#.attn.rel_pos_h", NULL, "a model that attends in windows and is not SAM", false},
     {"patch_embed.backbone.", NULL, "a ViT behind a convolutional network", false},
     {"stem.conv", "blocks.#.attn.", "a ViT behind a convolutional network", false},
     {"blocks.#.attn.temperature", NULL, "XCiT, which attends over channels,", false},

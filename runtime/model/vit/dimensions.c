@@ -314,7 +314,7 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
   if (place.tensor->info->shape.rank == 5 && !roles->rules.still && !roles->rules.video)
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: this model of videos is not supported (found tensor %.*s of 5 axes, "
-                     "expected 4, or VideoMAE)",
+                     "expected 4, VideoMAE or V-JEPA 2)",
                      heed_safetensors_name(place.tensor->file), HEED_CUT(place.tensor->info->name));
   if (place.tensor->info->shape.rank == 2 && (heed_roles_own(roles) || roles->rules.flat_patches)) {
     HEED_TRY(find_stored(roles, HEED_ROLE_PATCH_WEIGHT, 2, &patch, error));

@@ -508,7 +508,8 @@ static heed_status open_vit(heed_model *base, const heed_model_desc *desc, heed_
   const bool text = heed_is_text(desc->tower);
   if (!text) HEED_TRY(heed_refuse_other_models(model->base.checkpoint, false, error));
   const heed_status status = find_tensors(model, error);
-  const bool other = !text && !(model->roles.family && model->roles.rules.staged);
+  const heed_rules *rules = &model->roles.rules;
+  const bool other = !text && !(model->roles.family && (rules->staged || rules->neck));
   if (other && (status == HEED_UNSUPPORTED || status == HEED_INVALID_FILE))
     HEED_TRY(heed_refuse_other_models(model->base.checkpoint, true, error));
   HEED_TRY(status);
