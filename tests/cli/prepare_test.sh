@@ -32,11 +32,12 @@ same_files old file
 test_end
 
 # Folders as they are published: one picture, and what is assumed of its class.
-for class in Owlv2 ZoeDepth Idefics2 Idefics3 SmolVLM Siglip2 Mine; do
+for class in Owlv2 ZoeDepth Idefics2 Idefics3 SmolVLM Siglip2 Sam Mine; do
   case $class in
     Owlv2) rest='"size": {"height": 64, "width": 64}, "do_pad": true' text='preprocessing of Owlv2, one filter for blur and size' ;;
     ZoeDepth) rest='"size": {"height": 32, "width": 64}, "do_pad": true' text='preprocessing of ZoeDepth, no reflected border' ;;
     Idefics2) rest='"size": {"shortest_edge": 32, "longest_edge": 64}, "do_image_splitting": true' text='preprocessing of Idefics2, one picture, no tiles' ;;
+    Sam) rest='"size": {"longest_edge": 32}, "pad_size": {"height": 32, "width": 32}, "do_pad": true' text= ;;
     Siglip2) rest='"max_num_patches": 12' text= ;;
     Mine) rest='"size": 48' text='preprocessing of MineImageProcessor, read as that of ViT' ;;
     *) rest='"size": {"longest_edge": 99}, "max_image_size": {"longest_edge": 32}, "do_image_splitting": true' text="preprocessing of $class, one picture, no tiles" ;;
