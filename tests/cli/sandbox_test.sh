@@ -78,4 +78,15 @@ heed inspect b/small
 expect_exit 0
 test_end
 
+# Where no fonts were looked at before: what fontconfig found is kept, in a folder that is made.
+test_begin sandbox_font_cache
+if [ "$figures" = yes ] && [ -d /usr/share/fonts ]; then
+  printf '<fontconfig><dir>/usr/share/fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>\n' >"$bad/fonts.conf"
+  FONTCONFIG_FILE="$bad/fonts.conf" XDG_CACHE_HOME="$bad/none" heed run "$model" "$picture" --backend cpu --quiet --maps out.png
+  expect_exit 0
+  expect_stderr_empty
+  [ -d "$bad/none/fontconfig" ] || fail "nothing is kept"
+fi
+test_end
+
 tests_end

@@ -48,9 +48,20 @@ static void add_output(places *to, const char *path) {
   add(to, length ? target : ".", "");
 }
 
+/* Whether text is drawn, for which fontconfig looks at all fonts and keeps what it found. */
+static bool draws(const char *const *outputs, uint32_t count) {
+  static const char *const ends[] = {".png", ".svg", ".pdf"};
+  for (uint32_t i = 0; i < count; i++)
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+      const size_t length = strlen(outputs[i]), tail = strlen(ends[k]);
+      if (length >= tail && strcmp(outputs[i] + length - tail, ends[k]) == 0) return true;
+    }
+  return false;
+}
+
 /* Caches of heed, of Vulkan drivers and of fonts; devices. A rule needs a folder that is there: who
- * opens a device makes what is missing. */
-static void add_usual(places *to, bool device) {
+ * opens a device or draws makes what is missing. */
+static void add_usual(places *to, bool make) {
   static const char *const variables[] = {"XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR",
                                           "__GL_SHADER_DISK_CACHE_PATH"};
   const char *home = getenv("HOME");
@@ -58,12 +69,13 @@ static void add_usual(places *to, bool device) {
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
     add(to, getenv(variables[i]), "");
   if (home && *home) {
-    if (device) heed_os_make_folder(home, 0700);
+    if (make) heed_os_make_folder(home, 0700);
     add(to, home, "/.cache");
   }
-  for (uint32_t i = before; device && i < to->count; i++)
+  for (uint32_t i = before; make && i < to->count; i++)
     if (*to->path[i] == '/') heed_os_make_folder(to->path[i], 0700);
   if (home && *home) add(to, home, "/.nv");
+  add(to, "/var/cache/fontconfig", "");
   add(to, "/dev", "");
 }
 
@@ -77,7 +89,7 @@ static int confine(const cli_state *cli, const char *const *outputs, uint32_t co
     return cli_exit_code(HEED_OUT_OF_MEMORY);
   }
   for (uint32_t i = 0; i < count; i++) add_output(writable, outputs[i]);
-  add_usual(writable, device);
+  add_usual(writable, device || draws(outputs, count));
   const heed_sandbox_desc desc = {sizeof desc, writable->named, writable->count};
   cli_signals_catch_refused(cli->verb);
   const heed_status status = heed_sandbox_enter(&desc, &parts, &error);
