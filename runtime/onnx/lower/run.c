@@ -117,7 +117,6 @@ static heed_status lower_and_run(heed_onnx *file, const heed_onnx_evaluate_desc 
                                  heed_onnx_result *result, uint32_t *refused, heed_error *error) {
   heed_lower l = {.file = file, .error = error};
   const heed_onnx_graph *graph = &file->model.graph;
-  *refused = UINT32_MAX;
   heed_lower_limit(&l, desc->inputs.size, desc->most_elements, desc->most_steps);
   heed_status status = heed_lower_graph(&l, &desc->inputs, desc->name, desc->attentions);
   for (uint32_t i = 0; status == HEED_UNSUPPORTED && i < graph->node_count; i++)
@@ -132,6 +131,7 @@ heed_status heed_lower_evaluate(heed_onnx *file, const heed_onnx_evaluate_desc *
                                 heed_onnx_result **result, uint32_t *refused, heed_error *error) {
   heed_onnx_result *made;
   *result = NULL;
+  *refused = UINT32_MAX;
   HEED_TRY(heed_onnx_result_create(file, &made, error));
   const heed_status status = lower_and_run(file, desc, made, refused, error);
   if (status == HEED_OK)
