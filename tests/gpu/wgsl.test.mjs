@@ -152,10 +152,9 @@ test('constants choose code: what they leave out is gone', () => {
   assert.ok(plain.length)
   for (const { constants } of plain) {
     assert.ok(!slots(constants).includes(4), 'no mask is read')
-    assert.ok(
-      slots(constants.with(flags, constants[flags] | hasMask)).includes(4),
-      'the mask is read'
-    )
+    const masked = [...constants]
+    masked[flags] |= hasMask
+    assert.ok(slots(masked).includes(4), 'the mask is read')
   }
 })
 

@@ -15,12 +15,13 @@ mmdebstrap --variant=minbase --include=apt,git,ca-certificates "$suite" "$folder
 
 # shellcheck disable=SC2317 # a trap calls it
 leave() {
-  umount "$folder/proc" "$folder/dev/shm" "$folder/dev" 2>/dev/null || :
+  umount "$folder/dev/pts" "$folder/dev/shm" "$folder/dev" "$folder/proc" 2>/dev/null || :
   [ -n "${KEEP:-}" ] || rm -rf --one-file-system "$folder"
 }
 trap leave EXIT
 mount -t proc proc "$folder/proc"
 mount --bind /dev "$folder/dev"
+for part in pts shm; do [ ! -d "/dev/$part" ] || mount --bind "/dev/$part" "$folder/dev/$part"; done
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
 git clone -q --no-hardlinks "$here" "$folder/root/heed"
 

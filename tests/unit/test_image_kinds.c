@@ -309,8 +309,9 @@ static void test_promises(void **state) {
       memcpy(at + 8, side, 4);
     }
   }
+  /* some versions of libtiff refuse its head: "not a valid TIFF (found a broken head, ..." */
   assert_fails(heed_image_decode(context, "x.tif", bytes, size, &picture, &error),
-               HEED_INVALID_FILE, "x.tif: truncated TIFF (found ");
+               HEED_INVALID_FILE, " TIFF (found ");
   free(bytes);
 }
 

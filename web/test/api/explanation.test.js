@@ -140,7 +140,7 @@ function groupsOf(states, count) {
 
 /** @param {number[]} numbers */
 function median(numbers) {
-  const sorted = numbers.toSorted((a, b) => a - b),
+  const sorted = [...numbers].sort((a, b) => a - b),
     { length } = sorted
   return (sorted[(length - 1) >> 1] + sorted[length >> 1]) / 2
 }
