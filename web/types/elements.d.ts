@@ -256,6 +256,14 @@ interface PageElements {
   'weights-formula': HTMLDivElement
   'weights-title': HTMLHeadingElement
   window: HTMLInputElement
+  'zoom-close': HTMLButtonElement
+  'zoom-heads': HTMLCanvasElement
+  'zoom-in': HTMLButtonElement
+  'zoom-inset': HTMLCanvasElement
+  'zoom-picture': HTMLCanvasElement
+  'zoom-root': SVGGElement
+  'zoom-scene': HTMLDivElement
+  'zoom-title': HTMLHeadingElement
 }
 
 /* A script looks for what its own page's markup, or what it has just written, holds. Where that may

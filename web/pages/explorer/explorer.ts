@@ -17,6 +17,7 @@ import { ExplorerPage } from './page.js'
 import { createStore } from './state/store.js'
 import { keep, stored } from '../shared/page_settings.js'
 import { showAnswer, showNumbers } from './views/stage/numbers.js'
+import { createArcs } from './views/stage/arcs.js'
 import { createStage } from './views/stage/stage.js'
 import { createPanel } from './views/panel.js'
 import { deviceName } from '../shared/names.js'
@@ -134,8 +135,8 @@ function followKeys(page: Page) {
   })
 }
 
-/* The light of a choice, what drags shapes, and the tour, are fetched with the first touch of the
- * picture or when they are asked for. The invitation is to the demo model's first picture alone. */
+/* What drags shapes is fetched with the first touch of the picture, and the tour when it is asked for. The
+ * invitation is to the demo model's first picture alone. */
 function followInvitation(page: Page) {
   const { store } = page
   let touched: Promise<void> | undefined
@@ -149,14 +150,8 @@ function followInvitation(page: Page) {
     element('patches').addEventListener(
       type,
       () =>
-        (touched ??= Promise.all([
-          import('./views/stage/arcs.js'),
-          import('./views/stage/shape_drag.js')
-        ])
-          .then(([{ createArcs }, { connectDrag }]) => {
-            connectDrag(page)
-            return createArcs(page)
-          })
+        (touched ??= import('./views/stage/shape_drag.js')
+          .then(({ connectDrag }) => connectDrag(page))
           .catch(() => {})),
       { once: true }
     )
@@ -169,6 +164,25 @@ function followInvitation(page: Page) {
   })
   if (store.get().tour) open(store.get().tour)
   else element('invite').hidden = location.hash !== '' || other() || stored('invite') === 'off'
+}
+
+/* The zoom is fetched when it is asked for, and follows the state from then on. */
+function followZoom(page: Page) {
+  const { store } = page
+  let asked = false
+  const follow = () => {
+    if (asked || !store.get().zoom) return
+    asked = true
+    import('./zoom/zoom.js')
+      .then(({ connectZoom }) => connectZoom(page))
+      .catch((error) => {
+        asked = false
+        showError(error)
+      })
+  }
+  element('zoom-in').addEventListener('click', () => store.set({ zoom: 'picture' }))
+  store.on(['zoom'], follow)
+  follow()
 }
 
 /* On a phone alone the numbers are a sheet. A press before its script is there counts once it is. */
@@ -292,6 +306,7 @@ async function start() {
   connectModels(page)
   await page.openScene(sceneIn(store), store.get().objects)
   await drawn
+  createArcs(page)
   await createPanel(page) // until there is a map the built-in ones stay
   await connectPictures(page)
   followChanges(page)
@@ -300,6 +315,7 @@ async function start() {
   followSize(page)
   followParts(page)
   followInvitation(page)
+  followZoom(page)
   document.documentElement.dataset.ready = 'true'
 }
 

@@ -2,6 +2,7 @@
 import type { ColormapName, Region } from 'heed'
 import type { OverlayStyle, Raster, Scale, ScaleKind } from 'heed/plot'
 import type { views } from './views/view_list.js'
+import type { Stop } from './zoom/stops.js'
 import type { Runner } from '../shared/model_runner.js'
 import type {
   Changes,
@@ -94,6 +95,8 @@ export interface State extends Changes {
   stage: number
   /** The step of the tour, 1 the first; 0: none. */
   tour: number
+  /** The stop of the zoom; '': it is closed. */
+  zoom: Stop | ''
   /** The view behind the tab “More”. */
   more: MoreView
   /** The score that is explained, as session.explain has it; '': the view's own choice. */

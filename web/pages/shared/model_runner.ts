@@ -373,12 +373,15 @@ export class ModelRunner {
     } as RunnerResult
   }
 
-  /** Copying all maps out of the module takes as long as a layer or two. Queries and keys are few,
-   * and rows are computed from them here: one that is asked of the module would miss the frame, and
+  /** Copying all maps out of the module takes as long as a layer or two. Queries, keys, values and states
+   * are few, and rows are computed from them here: one that is asked of the module would miss the frame, and
    * wait for the run that follows. */
   async #runLight(picture: PictureSource, fit: 'model' | 'whole') {
     const session = (this.#light ??= this.#keeps
-        ? this.#model.createSession({ taps: kept(this.shape, ['query', 'key']), ...this.#sized })
+        ? this.#model.createSession({
+            taps: kept(this.shape, ['query', 'key', 'value', 'output']),
+            ...this.#sized
+          })
         : this.#plain),
       result = await session.run(picture, { fit })
     this.#session = session

@@ -293,7 +293,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     )
   }
   await opened(false)
-  assert.match(await text(page, '#handle'), /patch \(10, 1\) 19\.4 %/)
+  assert.match(await text(page, '#handle'), /star 100\.0 %/)
   await handle.tap()
   await opened(true)
   await handle.tap()

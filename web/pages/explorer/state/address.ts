@@ -3,6 +3,7 @@
  * link. Fetched with a link, or with the first choice. */
 import { defaults } from './defaults.js'
 import { views } from '../views/view_list.js'
+import { stopNames } from '../zoom/stops.js'
 import { readRuns, writeRuns } from '../../shared/number_runs.js'
 import type { PageQuery } from '../../shared/types.js'
 import type { State } from '../types.js'
@@ -96,6 +97,7 @@ export const keys: Record<string, [name: keyof State, read: (text: string) => an
   ],
   target: ['target', (text: string) => (/^\d{1,7}(-\d{1,7})?$/.test(text) ? text : undefined)],
   other: ['other', whole],
+  zoom: ['zoom', oneOf(...stopNames)],
   tour: ['tour', (text: string) => (/^[1-4]$/.test(text) ? Number(text) : undefined)]
 }
 

@@ -15,6 +15,7 @@ export const defaults = Object.freeze({
   scale: 'uniform',
   end: 0,
   tour: 0,
+  zoom: '',
   more: 'lines',
   target: '',
   other: null,

@@ -131,11 +131,11 @@ export function followAddress(
 
   const heed = (changed: string[]) => {
     const other = changed.includes('ran') && [models.keep(), own.keep()].includes(true)
-    if (pauses.begins(changed, other)) push = true
+    if (pauses.begins(changed, other) && !store.get().zoom) push = true // of the zoom, stops alone are entries
     if (!other && !changed.some((key) => key in defaults)) return
-    if (changed.includes('view') || changed.includes('tour')) {
+    if (['view', 'tour', 'zoom'].some((key) => changed.includes(key))) {
       push = true
-      return write() // an entry of its own for each view
+      return write() // an entry of its own for each view and stop
     }
     if (!waiting) setTimeout(write, 30) // history is slow: after what it tells of has been painted; hidden pages paint no frames to wait for
     waiting = true

@@ -49,7 +49,7 @@ function patchBrush({ store, engine }: Page, brushOf: () => string): NonNullable
       patch = row * columns + column,
       { query } = store.get(),
       brush = brushOf()
-    if (!brush || !engine.canChange) return false
+    if (!engine.canChange) return false
     if (how === 'step') return true // the focus moves, Enter paints
     const [key, entry] =
         brush === 'drop'
@@ -218,7 +218,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   let sweep: Sweep = { ran: -1, effects: {}, label: '' },
     brush = '',
     said = ''
-  page.paint = patchBrush(page, () => brush)
+  const paint = patchBrush(page, () => brush)
   left.addEventListener('abort', () => {
     page.paint = null
   })
@@ -246,6 +246,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       target
     }: Of<HTMLSelectElement>) => {
       brush = target.value
+      page.paint = brush ? paint : null // without a brush shapes are dragged, as in other views
     }}>${options(brushes, brush)}</select></label></div>
     <div><label class="range">${say('intervene.temperature')} <input type="range" name="temperature" min="0.1" max="4" step="0.1" ?disabled=${off} .value=${live(String(state.temperature))} @input=${({ target }: Of<HTMLInputElement>) => store.set({ temperature: Number(target.value) })}> <output>${state.temperature}</output></label></div>
     <div><label class="range"><span class="gain">${gain.text}</span> <input type="range" name="gain" min="0" max="100" step="5" ?disabled=${off || !gain.one} .value=${live(gain.share)} @input=${({ target }: Of<HTMLInputElement>) => store.set({ gains: gainsWith(store.get(), Number(target.value)) })}> <output>${gain.share} %</output></label></div>`

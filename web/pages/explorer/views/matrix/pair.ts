@@ -10,6 +10,7 @@ import { signedScale } from '../../../plot/scale.js'
 import { bar } from '../parts/bar.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
+import type { RunnerResult } from '../../../shared/types.js'
 import type { MakeView, Page } from '../../types.js'
 
 const diverging = divergingTable(),
@@ -17,15 +18,16 @@ const diverging = divergingTable(),
   kept = say('pair.queriesKeysKeptSmall'),
   single = say('pair.chooseOneHeadLayer')
 
-/** The vector of a token in a head, [d]; null where the run did not keep it. */
+/** The vector of a token in a head, [d]; null where the run did not keep it. of: the run. */
 export function vectorOf(
   { engine }: Page,
-  what: 'query' | 'key',
+  what: 'query' | 'key' | 'value',
   layer: number,
   head: number,
-  token: number
+  token: number,
+  of: RunnerResult = engine.result
 ): Float32Array | null {
-  const value = engine.result.values[`layer.${layer}.${what}`],
+  const value = of.values[`layer.${layer}.${what}`],
     { heads, tokens } = engine.shape
   if (!value) return null
   const length = value.data.length / heads / tokens,
@@ -74,7 +76,7 @@ const countsMost = (products: number[]) =>
     .map(({ i, value }) => `${i} (${fixed(value, 2)})`)
     .join(', ')
 
-const wordsOf = (
+export const wordsOfProducts = (
   { products, raw, scaled }: { products: number[]; raw: number; scaled: number },
   weight: string
 ) =>
@@ -98,8 +100,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   /* The chosen key; null: the one with the most weight. */
   let chosen = null as number | null,
     picking = false
-  page.paint = (row, column, how) => {
-    if (!picking) return false
+  const paint: Page['paint'] = (row, column, how) => {
     if (how !== 'step') choose(engine.token([row, column])) // steps move the focus, Enter picks
     return true
   }
@@ -113,6 +114,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   }
   function pick() {
     picking = !picking
+    page.paint = picking ? paint : null
     redraw()
   }
 
@@ -157,7 +159,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       )
     }
     const table = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('pair.numbersQueryKey')}><table class="products"><caption>${captionOf(engine, token, key, query.length)}</caption><tbody>${line('query', query, '', endOfBoth)}${line('key', ofKey, '', endOfBoth)}${[...new Set([key, ...most])].map(lineOfKey)}</tbody></table></div>${bar(signedScale('product', end), diverging)}`
-    return { table, said: wordsOf(found, percent(weights[key])) }
+    return { table, said: wordsOfProducts(found, percent(weights[key])) }
   }
   return { keys: ['drawn'], draw }
 }

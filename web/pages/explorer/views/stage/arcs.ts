@@ -1,14 +1,13 @@
 /* What lights up on the picture while it is new to the eye: arcs from the query to the five patches
  * that it gives most to, as wide as the weight is large, and the outlines of both twins when the one
  * finds the other. Drawn once after a choice, then faint; none while the pointer or the picture moves.
- * Loaded when the picture is first touched. */
+ * On arrival they show what the page is of. */
 import { nothing, render, svg } from 'lit-html'
 import { keyed } from 'lit-html/directives/keyed.js'
 import { element } from '../../../shared/elements.js'
 import { outline } from '../../../plot/outline.js'
 import { topOf } from '../../../plot/caption.js'
 import { keep, stored } from '../../../shared/page_settings.js'
-import { laterStyles } from '../../later_styles.js'
 import type { Drawn, Page } from '../../types.js'
 
 const most = 5
@@ -28,14 +27,14 @@ export function keysOf({ row, token, shape: { prefixTokens, tokens } }: Drawn) {
 }
 
 /** From the middle of one patch to that of another, bent to the side. */
-function arc(from: number, to: number, columns: number) {
+export function arc(from: number, to: number, columns: number) {
   const [x, y] = [(from % columns) + 0.5, Math.floor(from / columns) + 0.5],
     [u, v] = [(to % columns) + 0.5, Math.floor(to / columns) + 0.5]
   return `M${x} ${y}Q${(x + u) / 2 - (v - y) / 5} ${(y + v) / 2 + (u - x) / 5} ${u} ${v}`
 }
 
 /** Which of the picture's twins the query is on, where it finds the other: both of their outlines. */
-function twinsFound({ picture, engine }: Page, query: number, keys: { patch: number }[]) {
+export function twinsFound({ picture, engine }: Page, query: number, keys: { patch: number }[]) {
   const { twins, owner } = picture,
     { rows, columns } = engine.shape
   if (!twins || !owner || !keys.length || owner.length !== rows * columns) return ''
@@ -52,8 +51,7 @@ function twinsFound({ picture, engine }: Page, query: number, keys: { patch: num
     .join('')
 }
 
-export async function createArcs(page: Page) {
-  await laterStyles()
+export function createArcs(page: Page) {
   const { store } = page,
     marks = element('marks'),
     layer = marks.cloneNode() as SVGSVGElement

@@ -27,17 +27,24 @@ export function showAnswer({
   const { logits } = engine.result,
     list = element('answer')
   element('answer-limit').hidden = source !== demoModel || Boolean(engine.saved || picture.drawing)
-  if (!logits)
+  if (!logits) {
+    element('handle-fact').textContent = ''
     return fill(
       list,
       html`<li>${engine.saved ? say('numbers.fileNoClassScores') : say('numbers.modelNoClassifier')}</li>`
     )
-  const shares = probabilitiesOf(engine, logits)
+  }
+  const shares = probabilitiesOf(engine, logits),
+    most = topOf(shares, Math.min(5, shares.length)).map(({ token, weight }) => ({
+      label: className(engine.model.labels[token] ?? say('numbers.class', { index: token })),
+      weight
+    }))
+  element('handle-fact').textContent = `${most[0].label} ${percent(most[0].weight)}` // in sight on a phone too
   fill(
     list,
-    topOf(shares, Math.min(5, shares.length)).map(
-      ({ token, weight }) =>
-        html`<li .style=${`--share: ${weight * 100}%`}><span>${className(engine.model.labels[token] ?? say('numbers.class', { index: token }))}</span><b>${percent(weight)}</b></li>`
+    most.map(
+      ({ label, weight }) =>
+        html`<li .style=${`--share: ${weight * 100}%`}><span>${label}</span><b>${percent(weight)}</b></li>`
     )
   )
 }
@@ -167,7 +174,5 @@ export function showNumbers(page: Page) {
         html`<tr><td>${engine.nameOf(token)}</td><td>${percent(weight)}</td><td>${fixed(weight * row.length, 2)}</td></tr>`
     )
   )
-  const [{ token, weight }] = topOf(row, 1)
-  element('handle-fact').textContent = `${engine.nameOf(token)} ${percent(weight)}`
   showScores(page)
 }

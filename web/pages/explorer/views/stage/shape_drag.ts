@@ -134,13 +134,19 @@ function placeOf({ engine }: Page, event: PointerEvent): Place {
 }
 
 /** The patch at a place, the nearest where it is outside what the model saw. */
-function patchAt({ engine }: Page, place: Place): [row: number, column: number] {
+export function patchAt({ engine }: Page, place: Place): [row: number, column: number] {
   const { rows, columns } = engine.shape,
     { x, y, width, height } = engine.result.region,
     nth = (share: number, count: number) =>
       Math.min(count - 1, Math.max(0, Math.floor(share * count)))
   return [nth((place.y - y) / height, rows), nth((place.x - x) / width, columns)]
 }
+
+/** The object at a place, the upper one where two are; -1: none. */
+export const objectAt = (scene: EditedScene, at: Place) =>
+  scene.current.objects.findLastIndex(
+    ({ x, y, radius }) => Math.hypot(x - at.x, y - at.y) <= radius
+  )
 
 /** Whether a shape takes the query along: one that the query is on. */
 function carries({ page, chosen }: EditedScene) {
@@ -159,7 +165,7 @@ function carries({ page, chosen }: EditedScene) {
  * turns.
  * @param how carrying: the query goes along
  */
-function dragOf(
+export function dragOf(
   scene: EditedScene,
   from: Place,
   { turning, carrying }: { turning: boolean; carrying: boolean }
@@ -238,9 +244,7 @@ export function connectDrag(page: Page) {
     if (event.button !== 0 || !page.picture?.drawing || !page.engine.result) return
     if (page.paint || (turning && !editing)) return
     const from = placeOf(page, event),
-      under = scene.current.objects.findLastIndex(
-        ({ x, y, radius }) => Math.hypot(x - from.x, y - from.y) <= radius
-      )
+      under = objectAt(scene, from)
     if (under < 0) return
     const drag = (carrying: boolean) => {
       scene.chosen = under

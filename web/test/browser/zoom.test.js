@@ -1,0 +1,478 @@
+/* The zoom: at each stop its numbers are those of the package in Node, also once a shape was dragged
+ * there; links, keys, the wheel and fingers lead along the stops, on all screens. */
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { finish, startBrowser, takePicture, violations } from '../browser.js'
+import { createRuntime, demoModel, explain, loadPage } from '../package.js'
+/** @import {Box, TestBrowser, TestPage} from '../browser.js' */
+
+/** @type {typeof import('../../pages/explorer/zoom/stops.js')} */
+const { stopNames } = await loadPage('explorer/zoom/stops.js'),
+  { flightOf, viewOf } = await loadPage('explorer/zoom/camera.js'),
+  { sceneOfCode } = await loadPage('explorer/state/scene_code.js')
+
+/** @type {TestBrowser} */
+let browser
+before(async () => (browser = await startBrowser()))
+after(() => browser.close())
+
+/**
+ * The numbers of a row in Node, of a picture: a seed or a scene in objects.
+ * @param {any} scene
+ * @param {{layer?: number, head?: number, row?: number, column?: number, each?: boolean}} [at] each: without each head too
+ */
+async function expected(scene, { layer = 3, head = 0, row = 2, column = 10, each = false } = {}) {
+  const runtime = await createRuntime(),
+    { image } = await runtime.scene(scene),
+    model = await runtime.loadModel(demoModel),
+    names = [
+      ...['query', 'key', 'value'].map((name) => `layer.${layer}.${name}`),
+      `layer.${layer - 1}.output`
+    ],
+    session = model.createSession({ taps: names }),
+    { layers, heads, tokens, prefixTokens, columns } = await session.ready,
+    { values, logits } = await session.run(image),
+    all = model.createSession({ taps: 'all' }),
+    token = prefixTokens + row * columns + column,
+    [query, key, value, states] = names.map(
+      (name) => /** @type {Float32Array} */ (values[name].data)
+    ),
+    depth = query.length / heads / tokens,
+    width = states.length / tokens,
+    of = (/** @type {Float32Array} */ data, /** @type {number} */ token) =>
+      data.slice((head * tokens + token) * depth, (head * tokens + token + 1) * depth),
+    without = /** @type {Record<string, number>} */ ({})
+  await all.run(image)
+  const weights = await all.attention({ layer, head, query: token }),
+    shares = explain.softmax(/** @type {Float32Array} */ (logits)),
+    best = shares.indexOf(Math.max(...shares)),
+    scores = Array.from({ length: tokens }, (_, other) => {
+      const k = of(key, other)
+      return of(query, token).reduce((sum, q, i) => sum + q * k[i], 0) / Math.sqrt(depth)
+    })
+  for (let l = 0; each && l < layers; l++)
+    for (let h = 0; h < heads; h++) {
+      const changed = model.createSession({ intervene: {} }),
+        gain = new Float32Array(heads).fill(1)
+      gain[h] = 0
+      await changed.write(`layer.${l}.attention.gain`, gain)
+      const found = explain.softmax(/** @type {Float32Array} */ ((await changed.run(image)).logits))
+      without[`${l}.${h}`] = found[best]
+      changed.close()
+    }
+  runtime.close()
+  return {
+    token,
+    tokens,
+    prefixTokens,
+    columns,
+    weights,
+    scores,
+    depth,
+    shares,
+    best,
+    label: model.info.labels[best],
+    without,
+    state: states.slice(token * width, (token + 1) * width),
+    query: of(query, token),
+    ownKey: of(key, token),
+    value: of(value, token),
+    keyOf: (/** @type {number} */ other) => of(key, other)
+  }
+}
+
+/** @param {number} found @param {number} wanted @param {number} by @param {string} what */
+const near = (found, wanted, by, what) =>
+  assert.ok(Math.abs(found - wanted) <= by, `${what}: ${found}, expected ${wanted}`)
+/** @param {string} text */
+const numberIn = (text) => Number(text.replace('−', '-').replace(/[^\d.e-]/g, ''))
+
+/**
+ * The texts of a part of the drawing.
+ * @param {TestPage} page
+ * @param {string} part
+ */
+const texts = (page, part) =>
+  page.$$eval(`#zoom-root ${part}`, (found) => found.map((one) => one.textContent))
+
+/**
+ * A list of the page is one of Node, to its two digits.
+ * @param {TestPage} page
+ * @param {string} part
+ * @param {ArrayLike<number>} wanted
+ */
+async function same(page, part, wanted) {
+  const found = (await texts(page, part)).map(numberIn)
+  assert.equal(found.length, wanted.length, part)
+  found.forEach((value, i) => near(value, wanted[i], 5.1e-3, `${part} ${i}`))
+}
+
+/** @param {TestPage} page @param {string} stop */
+async function go(page, stop) {
+  await page.click(`#zoom-stops [data-stop=${stop}]`)
+  await page.waitForSelector(`#zoom-root[data-stop=${stop}]`, { state: 'attached' })
+}
+
+/**
+ * All stops of a page against Node.
+ * @param {TestPage} page
+ * @param {Awaited<ReturnType<typeof expected>>} node
+ */
+async function check(page, node) {
+  const { weights, scores, prefixTokens, columns } = node,
+    most = [...weights.keys()].sort((a, b) => weights[b] - weights[a]),
+    key = /** @type {number} */ (
+      most.find(
+        (one) => one >= prefixTokens && one !== node.token && weights[one] * weights.length > 2
+      )
+    ),
+    name = (/** @type {number} */ token) =>
+      `patch (${Math.floor((token - prefixTokens) / columns)}, ${(token - prefixTokens) % columns})`
+  await go(page, 'numbers')
+  await same(page, '[data-card=numbers] .number', node.state)
+  await go(page, 'query')
+  await same(page, '[data-card=query] .number', [...node.query, ...node.ownKey, ...node.value])
+  await go(page, 'products')
+  const k = node.keyOf(key),
+    products = Array.from(node.query, (q, i) => q * k[i]),
+    raw = products.reduce((a, b) => a + b, 0)
+  await same(page, '[data-card=products] .number', [...node.query, ...k])
+  await same(page, '[data-card=products] .small', products)
+  await same(page, '[data-number=raw], #zoom-root [data-number=scaled]', [
+    raw,
+    raw / Math.sqrt(node.depth)
+  ])
+  near(numberIn((await texts(page, '[data-number=share]'))[0]), 100 * weights[key], 0.051, 'share')
+  assert.ok((await texts(page, '[data-card=products] .heading'))[0].endsWith(name(key)))
+  await go(page, 'softmax')
+  for (const token of most.slice(0, 5)) {
+    const [score] = await texts(page, `[data-score="${token}"]`),
+      [share] = await texts(page, `[data-share="${token}"]`)
+    near(numberIn(score), scores[token], 5.1e-3, `score ${token}`)
+    near(numberIn(share), 100 * weights[token], 0.051, `share ${token}`)
+  }
+  await go(page, 'map')
+  const shares = await page.$$eval('#zoom-root .share', (found) =>
+    found.map((one) => [/** @type {any} */ (one).dataset.patch, one.textContent])
+  )
+  for (const [patch, share] of shares)
+    near(numberIn(share), 100 * weights[prefixTokens + Number(patch)], 0.051, `patch ${patch}`)
+  await go(page, 'answer')
+  const classes = [...node.shares].sort((a, b) => b - a).slice(0, 5)
+  ;(await texts(page, '[data-class]')).forEach((text, i) => {
+    if (!text.startsWith('<')) near(numberIn(text), 100 * classes[i], 0.051, `class ${i}`)
+  })
+  assert.match(
+    await page.innerText('#zoom-answer'),
+    new RegExp(`${node.label} ${(100 * node.shares[node.best]).toFixed(1)}`)
+  )
+}
+
+test('flights begin and end where they should, and see both ends in between', () => {
+  const from = { x: 0, y: 0, w: 100 },
+    to = { x: 5000, y: 200, w: 40 },
+    { at, length } = flightOf(from, to)
+  for (const [share, wanted] of /** @type {const} */ ([
+    [0, from],
+    [1, to]
+  ]))
+    for (const key of /** @type {const} */ (['x', 'y', 'w']))
+      near(at(share)[key], wanted[key], 1e-6, `${share} ${key}`)
+  assert.ok(length > 1 && at(0.5).w > 1000)
+  near(flightOf(from, { ...from, w: 25 }).at(0.5).w, 50, 1e-9, 'zooming alone')
+  assert.deepEqual(viewOf({ x: 10, y: 20, width: 100, height: 50 }, { width: 100, height: 100 }), {
+    x: 60,
+    y: 45,
+    w: 100
+  })
+})
+
+test('each stop is a link, and its numbers are those of the package', async () => {
+  const page = await browser.open('#zoom=numbers', { reducedMotion: 'reduce' }),
+    node = await expected(159, { each: true })
+  await page.waitForSelector('#zoom-root [data-card=numbers] .number', { state: 'attached' })
+  assert.equal(await page.innerText('#zoom-title'), 'This network finds the twin. See how.')
+  await check(page, node)
+  await go(page, 'heads')
+  await page.waitForFunction(
+    () => document.querySelectorAll('[data-loss]').length === 20,
+    undefined,
+    {
+      timeout: 60000
+    }
+  )
+  for (const [head, share] of Object.entries(node.without)) {
+    const [loss] = await texts(page, `[data-loss="${head}"]`)
+    near(Math.abs(numberIn(loss)), 100 * Math.abs(node.shares[node.best] - share), 0.051, head)
+  }
+  const widths = await page.$$eval('#zoom-root .lane', (lanes) =>
+      lanes
+        .map((lane) => [
+          Number(lane.querySelector('.way')?.getAttribute('stroke-width')),
+          /** @type {any} */ (lane).dataset.head
+        ])
+        .sort((a, b) => b[0] - a[0])
+    ),
+    [[needed]] = Object.entries(node.without).sort(([, a], [, b]) => a - b)
+  assert.equal(widths[0][1], needed)
+  await page.waitForFunction(() => location.hash === '#zoom=heads')
+  await finish(page)
+})
+
+test('a lane that is pressed is out: arc and answer follow, and come back', async () => {
+  const page = await browser.open('#zoom=heads', { reducedMotion: 'reduce' })
+  await page.click('[data-out="2.3"]', { timeout: 60000 })
+  await page.waitForFunction(() =>
+    /^cross 79/.test(document.getElementById('zoom-answer').innerText)
+  )
+  assert.equal(await page.getAttribute('[data-out="2.3"]', 'aria-pressed'), 'true')
+  await go(page, 'answer')
+  assert.match(await page.innerText('#zoom-sentence'), /2\.3.*star 100.*cross 79/)
+  await go(page, 'heads')
+  const box = /** @type {Box} */ (
+    await page.locator('#zoom-root [data-head="2.3"] .frame').boundingBox()
+  )
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  await page.waitForFunction(() =>
+    /^star 100/.test(document.getElementById('zoom-answer').innerText)
+  )
+  await finish(page)
+})
+
+test('keys go along the stops and back; Escape and the button lead to the page as it was', async () => {
+  const page = await browser.open('#h=mean', { reducedMotion: 'reduce' })
+  await page.click('#zoom-in')
+  await page.waitForSelector('#zoom-root .card', { state: 'attached' })
+  for (const [key, stop] of [
+    ['ArrowRight', 'tiles'],
+    ['ArrowDown', 'numbers'],
+    ['ArrowLeft', 'tiles'],
+    ['End', 'answer'],
+    ['Home', 'picture'],
+    ['ArrowUp', 'picture']
+  ]) {
+    await page.keyboard.press(key)
+    await page.waitForSelector(`#zoom-root[data-stop=${stop}]`, { state: 'attached' })
+    await page.waitForFunction((stop) => location.hash.includes(`zoom=${stop}`), stop)
+  }
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => !location.hash.includes('zoom'))
+  assert.equal(await page.isVisible('#zoom'), false)
+  assert.match(/** @type {string} */ (await page.textContent('#stage-title')), /mean/)
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'zoom-in')
+  await page.goBack()
+  await page.waitForSelector('#zoom:not([hidden])')
+  await page.click('#zoom-close')
+  await page.waitForSelector('#zoom', { state: 'hidden' })
+  await finish(page)
+})
+
+/** Where a place of the picture, in its 224 pixels, is in the zoom. @param {TestPage} page */
+async function pictureAt(page, part = '#zoom-picture') {
+  const { x, y, width, height } = /** @type {Box} */ (await page.locator(part).boundingBox())
+  return (/** @type {number} */ across, /** @type {number} */ down) =>
+    /** @type {[number, number]} */ ([x + (width * across) / 224, y + (height * down) / 224])
+}
+
+test('a shape is dragged at a stop, and the numbers that follow are the package’s; the map leads back', async () => {
+  const page = await browser.open('#zoom=products', { reducedMotion: 'reduce' })
+  await page.waitForSelector('#zoom-root [data-number=raw]', { state: 'attached' })
+  const at = await pictureAt(page, '#zoom-inset'),
+    raw = await texts(page, '[data-number=raw]')
+  await page.mouse.move(...at(173, 46))
+  await page.mouse.down()
+  for (let step = 1; step <= 12; step++) await page.mouse.move(...at(173 - step, 46 + 3 * step))
+  await page.waitForFunction(
+    (raw) => document.querySelector('[data-number=raw]')?.textContent !== raw,
+    raw[0]
+  ) // before the shape is let go
+  await page.mouse.up()
+  await page.waitForFunction(() => /objects=/.test(location.hash))
+  await page.waitForFunction(() => !document.body.classList.contains('dim'))
+  await page.waitForTimeout(300)
+  const hash = new URLSearchParams((await page.evaluate(() => location.hash)).slice(1)),
+    [row, column] = (hash.get('q') ?? '2.10').split('.').map(Number),
+    runtime = await createRuntime(),
+    scene = sceneOfCode(/** @type {string} */ (hash.get('objects')), await sceneNames())
+  runtime.close()
+  await check(page, await expected(scene, { row, column }))
+  await go(page, 'map')
+  const place = await pictureAt(page)
+  await page.mouse.click(...place(20, 20))
+  await page.waitForSelector('#zoom', { state: 'hidden' })
+  assert.match(/** @type {string} */ (await page.textContent('#stage-title')), /patch \(1, 1\)/)
+  await finish(page)
+})
+
+/** The names that codes of scenes count. */
+async function sceneNames() {
+  const { sceneShapes, sceneColours } = await import('../package.js').then(
+    ({ packageFolder }) => import(`${packageFolder}/index.js`)
+  )
+  return { shapes: sceneShapes, colours: sceneColours }
+}
+
+test('the wheel goes from stop to stop; Control with it, a drag and two fingers move the camera alone', async () => {
+  const page = await browser.open('#zoom=picture'),
+    root = () => page.getAttribute('#zoom-root', 'transform')
+  await page.waitForSelector('#zoom-root .card', { state: 'attached' })
+  await page.mouse.move(800, 400)
+  await page.mouse.wheel(0, 120)
+  await page.waitForSelector('#zoom-root[data-stop=tiles]', { state: 'attached' })
+  await page.mouse.wheel(0, -120)
+  await page.waitForSelector('#zoom-root[data-stop=picture]', { state: 'attached' })
+  await page.waitForTimeout(1800) // the flight
+  const before = await root()
+  await page.keyboard.down('Control')
+  await page.mouse.wheel(0, 100)
+  await page.keyboard.up('Control')
+  await page.waitForFunction(
+    (before) => document.getElementById('zoom-root').getAttribute('transform') !== before,
+    before
+  )
+  const far = await root()
+  await page.mouse.move(420, 300) // beside the picture
+  await page.mouse.down()
+  await page.mouse.move(470, 330, { steps: 4 })
+  await page.mouse.up()
+  assert.notEqual(await root(), far)
+  assert.match(await page.evaluate(() => location.hash), /zoom=picture/)
+  const unpinched = await root()
+  await page.evaluate(() => {
+    const scene = document.getElementById('zoom-scene'),
+      { left, top } = scene.getBoundingClientRect()
+    scene.setPointerCapture = () => {}
+    const touch = (
+      /** @type {string} */ type,
+      /** @type {number} */ pointerId,
+      /** @type {number} */ x
+    ) => {
+      const at = { clientX: left + x, clientY: top + 20 }
+      scene.dispatchEvent(
+        new PointerEvent(type, { pointerId, pointerType: 'touch', button: 0, bubbles: true, ...at })
+      )
+    }
+    touch('pointerdown', 11, 100)
+    touch('pointerdown', 12, 200)
+    touch('pointermove', 12, 300)
+    touch('pointerup', 11, 100)
+    touch('pointerup', 12, 300)
+  })
+  assert.notEqual(await root(), unpinched)
+  await finish(page)
+})
+
+for (const [width, height] of [
+  [1366, 768],
+  [390, 844]
+])
+  test(`every stop at ${width} px: nothing is cut, axe finds nothing, the answer is in sight`, async () => {
+    const page = await browser.open('#zoom=picture', {
+      viewport: { width, height },
+      reducedMotion: 'reduce',
+      colorScheme: 'light',
+      bypassCSP: true
+    })
+    await page.waitForSelector('#zoom-root .card', { state: 'attached' })
+    for (const stop of stopNames) {
+      await go(page, stop)
+      if (stop === 'heads')
+        await page.waitForFunction(
+          () => document.querySelectorAll('[data-loss]').length === 20,
+          undefined,
+          { timeout: 60000 }
+        )
+      const out = await page.evaluate(() => {
+        const answer = document.getElementById('zoom-answer').getBoundingClientRect()
+        return [
+          document.documentElement.scrollWidth > innerWidth,
+          answer.top < 0 || answer.bottom > innerHeight || answer.right > innerWidth
+        ]
+      })
+      assert.deepEqual(out, [false, false], stop)
+      /* What a card says lies within the scene. */
+      const cut = await page.evaluate((stop) => {
+        const scene = document.getElementById('zoom-scene').getBoundingClientRect()
+        return [...document.querySelectorAll(`#zoom-root [data-card=${stop}] text`)]
+          .filter((text) => {
+            const { left, right, top, bottom } = text.getBoundingClientRect()
+            return (
+              left < scene.left - 1 ||
+              right > scene.right + 1 ||
+              top < scene.top - 1 ||
+              bottom > scene.bottom + 1
+            )
+          })
+          .map((text) => text.textContent)
+      }, stop)
+      assert.deepEqual(cut, [], stop)
+      for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
+        await page.emulateMedia({ colorScheme })
+        const rules = colorScheme === 'dark' ? { runOnly: ['color-contrast'] } : {}
+        assert.deepEqual(await violations(page, 'html', rules), [], `${stop} ${colorScheme}`)
+        await takePicture(page, `zoom-${stop}-${width}-${colorScheme}`)
+      }
+    }
+    await finish(page)
+  })
+
+for (const language of ['ja', 'zh'])
+  test(`every stop in ${language}: all has words`, async () => {
+    const page = await browser.open(`index.${language}.html#zoom=picture`, {
+      reducedMotion: 'reduce'
+    })
+    await page.waitForSelector('#zoom-root .card', { state: 'attached' })
+    for (const stop of stopNames) {
+      await go(page, stop)
+      const said = await page.innerText('#zoom')
+      assert.doesNotMatch(said, /undefined|\{|\bNaN\b/, stop)
+      assert.match(await page.innerText('#zoom-sentence'), /[\u3040-\u9fff]/, stop)
+    }
+    await finish(page)
+  })
+
+test('each step of Learn links to its stop, and each stop to its step', async () => {
+  const page = await browser.open('learn.html', { ready: false }),
+    links = await page.$$eval('.chapter a[href*="zoom="]', (found) =>
+      found.map((one) => one.getAttribute('href')?.split('zoom=')[1] ?? '')
+    )
+  assert.equal(links.length, 10)
+  for (const stop of links) assert.ok(stopNames.includes(/** @type {any} */ (stop)), stop)
+  const address = await page.getAttribute('.chapter >> nth=3 >> a[href*="zoom="]', 'href'),
+    zoom = await browser.open(/** @type {string} */ (address))
+  await zoom.waitForSelector('#zoom-root[data-stop=products]', { state: 'attached' })
+  assert.match(/** @type {string} */ (await zoom.getAttribute('#zoom-said a', 'href')), /#step=4$/)
+  await finish(page)
+  await finish(zoom)
+})
+
+test('its code comes after the first map, when it is asked for; frames stay short while the camera flies', async () => {
+  const page = await browser.open(),
+    fetched = () =>
+      page.evaluate(() =>
+        performance
+          .getEntriesByType('resource')
+          .some(({ name }) => /zoom(-[0-9a-f]+)?\.(js|css)$/.test(name))
+      )
+  assert.equal(await fetched(), false)
+  await page.click('#zoom-in')
+  await page.waitForSelector('#zoom-root .card', { state: 'attached' })
+  assert.equal(await fetched(), true)
+  const times = await page.evaluate(
+    () =>
+      new Promise((done) => {
+        const found = /** @type {number[]} */ ([])
+        let last = 0
+        const frame = (/** @type {number} */ now) => {
+          if (last) found.push(now - last)
+          last = now
+          if (found.length < 90) requestAnimationFrame(frame)
+          else done(found.sort((a, b) => a - b))
+        }
+        document.querySelector('[data-stop=products]').click()
+        requestAnimationFrame(frame)
+      })
+  )
+  console.log(`flight: median ${times[45].toFixed(1)} ms, largest ${times[89].toFixed(1)} ms`)
+  await finish(page)
+})
