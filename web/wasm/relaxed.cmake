@@ -3,7 +3,7 @@
 find_program(HEED_CLANG NAMES clang-19 clang-20 clang-21 clang-18 clang-17 DOC "A clang with relaxed SIMD for wasm32")
 set(relaxed_kernels "")
 set(HEED_RELAXED OFF)
-if(NOT HEED_CLANG OR HEED_WASM_LD STREQUAL "${llvm}/wasm-ld")
+if(NOT HEED_CLANG OR HEED_WASM_LD STREQUAL "${llvm}/wasm-ld" OR HEED_WASM_LD MATCHES "-1[56]$")
   message(STATUS "No modules with relaxed SIMD: no clang and wasm-ld of LLVM 17 or newer (Debian: clang-19 lld-19)")
   return()
 endif()
