@@ -23,6 +23,10 @@ mount -t proc proc "$folder/proc"
 mount --bind /dev "$folder/dev"
 for part in pts shm; do [ ! -d "/dev/$part" ] || mount --bind "/dev/$part" "$folder/dev/$part"; done
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
+# A network whose traffic is looked at has certificates of its own, which npm is told of.
+for file in /usr/local/share/ca-certificates/*.crt; do [ ! -e "$file" ] || cp "$file" "$folder/usr/local/share/ca-certificates/"; done
+chroot "$folder" update-ca-certificates >/dev/null 2>&1
+echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >"$folder/root/.npmrc"
 git clone -q --no-hardlinks "$here" "$folder/root/heed"
 
 status=0
