@@ -18,7 +18,7 @@ typedef struct heed_scale {
  * the end instead, 1 x uniform to 1; 0: not locked. OWN has no end to lock. AUTO is UNIFORM. */
 heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, double locked);
 /* The scale of many maps, whose largest weights these are. AUTO is LOG where of the maps that reach
- * 1 x uniform more than half stay below a sixteenth of the end: one head would have the bar to
+ * 1 x uniform more than half stay below a quarter of the end: one head would have the bar to
  * itself. */
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
                               size_t count, double locked);

@@ -6,7 +6,7 @@
 #define FLOOR 4.0      /* the least end, in times uniform */
 #define LOG_LOW (-2.0) /* where a logarithmic scale begins, as a power of ten of times uniform */
 #define NOTHING 1e-12  /* weights below it have the logarithm of this, in times uniform */
-#define OUTLIER 16.0   /* below this part of the end a map has next to no colours */
+#define OUTLIER 4.0    /* below this part of the end a map has few colours */
 #define TENTH 0.1
 #define STRENGTH 0.8 /* opacity at the scale's end */
 #define TINY 1e-300  /* no power of ten is sure to be below it */

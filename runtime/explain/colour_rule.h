@@ -27,7 +27,7 @@ double heed_log_tick(double before);
 double heed_scale_step(double least);
 
 /* One map's vote on the scale that many share: 0 where it does not reach 1 x uniform, -1 where it
- * stays below a sixteenth of the end, 1 else. Below 0 in sum, one map would have a linear scale to
+ * stays below a quarter of the end, 1 else. Below 0 in sum, one map would have a linear scale to
  * itself. largest: the map's largest weight. */
 double heed_scale_vote(double largest, double tokens, double end);
 

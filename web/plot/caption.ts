@@ -1,9 +1,10 @@
-/* The sentence under a map: how few tokens hold half of the row, and the largest weight. A column
+/* The sentence under a map: how few patches hold half of the row, where they lie, and the largest weight. A column
  * is no share of anything, and a rollout is what a token is made of after all layers rather than
  * attention that it gives: each has words of its own. */
 
 import { holderIsNamed, rowIsElsewhere } from './parts/colour_rule.js'
 import { fixed, percentSign, significant } from './parts/numbers.js'
+import { groupName } from './parts/places.js'
 import { captionWords } from './caption_words.js'
 import type { CaptionOptions } from 'heed/plot'
 
@@ -71,7 +72,7 @@ export function caption({ row, where, token, reverse, rollout, ...place }: Capti
     where,
     name,
     percent(top.reduce((sum, { weight }) => sum + weight, 0)),
-    top.length,
+    groupName(top, { row, token, ...place }, nameOf, () => prefixName(place.prefix, place.names)),
     holder,
     `${share} = ${as}`,
     rollout

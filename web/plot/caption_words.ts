@@ -26,16 +26,31 @@ export const captionWords = {
     where: string,
     name: string,
     share: string,
-    tokens: number,
+    group: string,
     most: string,
     as: string,
     rollout?: boolean
-  ) => {
-    const of = `${tokens} tokens, most`
-    return rollout
-      ? `${where}: ${share} of ${name} comes from ${of} from ${most}: ${as}.`
-      : `${where}: ${name} gives ${share} of its attention to ${of} to ${most}: ${as}.`
-  },
+  ) =>
+    rollout
+      ? `${where}: ${share} of ${name} comes from ${group}, most from ${most}: ${as}.`
+      : `${where}: ${name} gives ${share} of its attention to ${group}, most to ${most}: ${as}.`,
+  /** @param place where they lie: one of the words below */
+  patches: (count: number, place: string) => `${count} patch${count === 1 ? '' : 'es'} ${place}`,
+  onObject: (name: string) => `on ${name}`,
+  around: 'around it',
+  spread: 'in several places',
+  /** Of a picture, by rows. */
+  parts: [
+    'at the top left',
+    'at the top',
+    'at the top right',
+    'at the left',
+    'in the middle',
+    'at the right',
+    'at the bottom left',
+    'at the bottom',
+    'at the bottom right'
+  ],
   alone: (
     where: string,
     name: string,

@@ -7,7 +7,7 @@ import type { BarLength, ScaleKind } from 'heed/plot'
 /** largests: the largest weight of each map; to: the largest where the scale ends, without it that
  * of all; locked, beyond, length and label: as for makeScale. What is asked for as 'uniform' is logarithmic
  * where the bar would be the work of few: where of the maps that reach uniform more than half stay
- * below a sixteenth of its end. */
+ * below a quarter of its end. */
 export function gridScale(
   kind: ScaleKind,
   {

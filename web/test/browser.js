@@ -41,12 +41,12 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /* Which menu has a control; opened first, as a person would. */
 const menus = /** @type {Record<string, RegExp>} */ ({
-  open: /^#(open-\w+|camera)$/,
+  open: /^#(open-\w+|camera)$|^#library /,
   model: /^#(tensors|size|fit.*)$|^\[data-fit|^#model-origin button/,
   display: /^#(scale|score|style|colours|strength|lock|reverse|stage-table)$/,
   finder: /\[name=(sort|descending|filter|mean)\]$/,
   'head-menu': /^#(pin|compare|ablate)$/,
-  save: /^#(save-\w+|code)$/
+  save: /^#(save-\w+|code|png-times)$/
 })
 
 /**
@@ -57,10 +57,17 @@ async function openMenuOf(page, selector) {
   const [menu] = Object.entries(menus).find(([, controls]) => controls.test(selector)) ?? []
   if (!menu) return
   await page.evaluate((menu) => {
-    const details = /** @type {HTMLDetailsElement | null} */ (document.getElementById(menu))
-    if (details instanceof HTMLDetailsElement) details.open = true
+    const found = document.getElementById(menu)
+    if (found instanceof HTMLDetailsElement) found.open = true
+    else if (found && !found.matches(':popover-open')) {
+      const source = /** @type {HTMLElement} */ (
+        document.querySelector(`[popovertarget="${menu}"]`)
+      )
+      source.focus()
+      found.showPopover(/** @type {any} */ ({ source }))
+    }
   }, menu)
-  await page.waitForSelector(selector, { state: 'attached' })
+  await page.locator(selector).first().waitFor({ state: 'attached' })
 }
 
 /**
@@ -69,7 +76,7 @@ async function openMenuOf(page, selector) {
  */
 function withMenus(page) {
   const acts = /** @type {Record<string, any>} */ (/** @type {unknown} */ (page))
-  for (const name of ['click', 'fill', 'focus', 'isDisabled', 'selectOption']) {
+  for (const name of ['click', 'fill', 'focus', 'isDisabled', 'selectOption', 'waitForSelector']) {
     const act = acts[name]
     acts[name] = async (/** @type {string} */ selector, /** @type {unknown[]} */ ...rest) => {
       await openMenuOf(page, selector)

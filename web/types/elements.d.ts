@@ -31,7 +31,7 @@ interface PageElements {
   copied: HTMLSpanElement
   cross: HTMLParagraphElement
   'demo-model': HTMLButtonElement
-  display: HTMLDetailsElement
+  display: HTMLDivElement
   'display-said': HTMLParagraphElement
   elsewhere: HTMLParagraphElement
   'embed-title': HTMLHeadingElement
@@ -59,7 +59,7 @@ interface PageElements {
   handle: HTMLButtonElement
   'handle-fact': HTMLSpanElement
   head: HTMLSelectElement
-  'head-menu': HTMLDetailsElement
+  'head-menu': HTMLDivElement
   'head-tables': HTMLDivElement
   heads: HTMLSelectElement
   'heads-agreement': HTMLParagraphElement
@@ -96,7 +96,7 @@ interface PageElements {
   'mask-title': HTMLHeadingElement
   masked: HTMLDivElement
   'masked-formula': HTMLDivElement
-  model: HTMLDetailsElement
+  model: HTMLDivElement
   'model-facts': HTMLParagraphElement
   'model-files': HTMLInputElement
   'model-name': HTMLParagraphElement
@@ -114,7 +114,8 @@ interface PageElements {
   'op-caption': HTMLParagraphElement
   'op-kinds': HTMLTableRowElement
   'op-times': HTMLTableSectionElement
-  open: HTMLDetailsElement
+  open: HTMLDivElement
+  'open-buttons': HTMLDivElement
   'order-said': HTMLParagraphElement
   output: HTMLDivElement
   'output-formula': HTMLDivElement
@@ -171,7 +172,7 @@ interface PageElements {
   runtime: HTMLParagraphElement
   said: HTMLParagraphElement
   samples: HTMLDivElement
-  save: HTMLDetailsElement
+  save: HTMLDivElement
   'save-csv': HTMLButtonElement
   'save-figure': HTMLButtonElement
   'save-json': HTMLButtonElement

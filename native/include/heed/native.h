@@ -345,7 +345,7 @@ HEED_NODISCARD HEED_API heed_status heed_png_put(FILE *to, const uint8_t *pixels
  * from 0.01 on a logarithmic scale. These three end at the largest weight drawn, or at min(4, N) /
  * N where that is more: a map without weight stays dark. OWN: each map ends at its own largest
  * weight. AUTO: UNIFORM, or LOG for a grid in which one map would use up the scale: of the maps
- * that reach 1 x uniform, more than half stay below a sixteenth of the end. */
+ * that reach 1 x uniform, more than half stay below a quarter of the end. */
 typedef enum heed_scale_kind {
   HEED_SCALE_AUTO = 0,
   HEED_SCALE_UNIFORM = 1,

@@ -55,13 +55,13 @@ class Cell(unittest.TestCase):
         place = "itself" if most == 0 else f"patch ({(most - 1) // 5}, {(most - 1) % 5})"
         dom = shown(run.html())
         words = html.unescape(re.search(r'role="status">([^<]*)<', dom)[1])  # type: ignore[index]
-        found = re.fullmatch(r"Layer 1, head 0: CLS gives ([\d.]+) % of its attention to (\d+) tokens, most to (.*): ([\d.]+) % = ([\d.]+) × uniform\.", words)
+        found = re.fullmatch(r"Layer 1, head 0: CLS gives ([\d.]+) % of its attention to (CLS and )?(\d+) patch(?:es)? [a-z ]+, most to (.*): ([\d.]+) % = ([\d.]+) × uniform\.", words)
         assert found is not None, words
         order = np.sort(row)[::-1]
         count = int(np.searchsorted(order.cumsum(), order.sum() / 2)) + 1
-        self.assertEqual((int(found[2]), found[3]), (count, place))
+        self.assertEqual((int(found[3]) + bool(found[2]), found[4]), (count, place))
         self.assertAlmostEqual(float(found[1]), 100 * order[:count].sum(), delta=0.1)
-        self.assertAlmostEqual(float(found[5]), row.max() * row.size, delta=0.1)
+        self.assertAlmostEqual(float(found[6]), row.max() * row.size, delta=0.1)
         self.assertRegex(dom, r'class="ticks"[^>]*><span[^>]*>0</span>')
 
     def test_rows_are_those_of_the_run(self) -> None:

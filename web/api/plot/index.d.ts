@@ -64,7 +64,7 @@ export function makeScale(
 ): Scale
 /** Creates one scale for many maps. largests: the largest weight of each map. to: the weight at the
  * end of the scale; default: the largest of them. The kind 'uniform' becomes logarithmic when more
- * than half of the maps that reach uniform stay below a sixteenth of the end. */
+ * than half of the maps that reach uniform stay below a quarter of the end. */
 export function gridScale(
   kind: ScaleKind,
   of: BarLength & {
@@ -241,6 +241,9 @@ export interface CaptionOptions {
   names?: string[]
   reverse?: boolean
   rollout?: boolean
+  /** What lies on a patch, by its number: "the teal star". Where most of the weight is on one such thing, the
+   * caption names it; else it names a part of the picture. */
+  objectAt?: (patch: number) => string | undefined
 }
 /** What captions and names of tokens are made of, in English; another language may be put there, by
  * functions of the same arguments. */
@@ -256,11 +259,16 @@ export const captionWords: {
     where: string,
     name: string,
     share: string,
-    tokens: number,
+    group: string,
     most: string,
     as: string,
     rollout?: boolean
   ): string
+  patches(count: number, place: string): string
+  onObject(name: string): string
+  around: string
+  spread: string
+  parts: string[]
   alone(
     where: string,
     name: string,
@@ -282,7 +290,8 @@ export const captionWords: {
     reverse?: boolean
   ): string
 }
-/** Returns the sentence below a map: how few tokens hold half of the row, and the largest weight. */
+/** Returns the sentence below a map: how few patches hold half of the row and where they lie, and the
+ * largest weight. */
 export function caption(options: CaptionOptions): string
 /** Returns a note such as "98.3 % on CLS" when the other patches hold less than a tenth of the row,
  * otherwise ''. */

@@ -8,7 +8,7 @@ import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { say } from '../languages/say.js'
 import { at, makeStory, steps } from '../learn/story_steps.js'
-import { heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
+import { gridScale, heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
 import { createRunner } from '../shared/model_runner.js'
 import { scenePictures } from '../shared/scene_pictures.js'
 import type { PageSource } from '../shared/types.js'
@@ -43,7 +43,17 @@ async function drawMaps(image: ImageData) {
   runtime.close()
   return {
     rules: rulesOf(model.info),
-    heads: heads({ maps, rows, columns, scale, table }),
+    heads: heads({
+      maps,
+      rows,
+      columns,
+      scale: gridScale('uniform', {
+        tokens,
+        largests: maps.flat().map(largestOf),
+        locked: scale.end
+      }),
+      table
+    }),
     map: overlay({ weights, rows, columns, scale, table }).raster,
     most: topOf(whole, 6)
       .map(

@@ -20,14 +20,19 @@ export const captions = {
     where: string,
     name: string,
     share: string,
-    tokens: number,
+    group: string,
     most: string,
     as: string,
     rollout: boolean | undefined
   ) =>
     rollout
-      ? say('caption.comes', { where, name, share, tokens, most, as })
-      : say('caption.given', { where, name, share, tokens, most, as }),
+      ? say('caption.comes', { where, name, share, group, most, as })
+      : say('caption.given', { where, name, share, group, most, as }),
+  patches: (count: number, place: string) => say('caption.patches', { count, place }),
+  onObject: (name: string) => say('caption.onObject', { name }),
+  around: say('caption.around'),
+  spread: say('caption.spread'),
+  parts: say('caption.parts').split('|'),
   alone: (
     where: string,
     name: string,

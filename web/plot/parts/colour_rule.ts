@@ -5,7 +5,7 @@
 const floor = 4 // the least end, in times uniform
 const logLow = -2 // where a logarithmic scale begins, as a power of ten of times uniform
 const nothing = 1e-12 // weights below it have the logarithm of this, in times uniform
-const outlier = 16 // below this part of the end a map has next to no colours
+const outlier = 4 // below this part of the end a map has few colours
 const tenth = 0.1
 const tiny = 1e-300 // no power of ten is sure to be below it
 

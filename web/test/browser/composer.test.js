@@ -75,7 +75,7 @@ function chunksOf(png) {
 
 test('keyboard alone: from the menu to the dialog, through its controls, a saved SVG, and back', async () => {
   const page = await browser.open()
-  await page.focus('#save summary')
+  await page.focus('[popovertarget=save]')
   await page.keyboard.press('Enter')
   await page.waitForSelector('#save-figure')
   await page.focus('#save-figure')
@@ -113,7 +113,7 @@ test('keyboard alone: from the menu to the dialog, through its controls, a saved
   await page.keyboard.press('Escape')
   // the browser reports the closing in a task of its own
   await page.waitForSelector('#figure', { state: 'detached' })
-  await page.waitForFunction(() => document.activeElement?.id === 'save-figure')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('popovertarget') === 'save')
   await finish(page)
 })
 

@@ -201,7 +201,7 @@ const paths = {
       await until(
         () => document.getElementById('stage-title').textContent === 'Layer 3, head 0: from CLS'
       )
-      await page.click('#model > summary')
+      await page.click('[popovertarget=model]')
       await until(() => document.getElementById('size')) // the menu is made when it opens
       await page.click('#size')
       await until(() =>
@@ -466,7 +466,7 @@ test('explorer: a figure for print is drawn, and its PNG has its width and sourc
           /** @type {any} */ (window).lastPng = blob
         return make(blob)
       }
-      document.getElementById('save').open = true
+      document.getElementById('save').showPopover()
     })
     await until(() => document.getElementById('save-figure') !== null)
     await page.$eval('#save-figure', (button) => /** @type {HTMLElement} */ (button).click())

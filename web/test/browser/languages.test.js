@@ -45,6 +45,39 @@ test('each language has the keys of English, once for each of its plural rules, 
   }
 })
 
+/** @typedef {{ concept: string, en: string, ja: string, zh: string, other?: string[], not?: Record<string, string> }} Term */
+test('a concept has one term in each language, as the glossary says', () => {
+  /** @type {{ terms: Term[] }} */
+  const { terms } = JSON.parse(
+      readFileSync(join(repository, 'web/pages/languages/glossary.json'), 'utf8')
+    ),
+    wrong = /** @type {string[]} */ ([]),
+    used = new Set()
+  for (const { concept, en, other = [], not = {}, ...term } of terms) {
+    for (const key of other) assert.ok(key in languages.en, `${concept}: ${key}`)
+    for (const [key, english] of Object.entries(languages.en)) {
+      // names and code are the same in all
+      const text = english.replace(/<code>.*?<\/code>/g, '').replace(/\{\w+\}/g, '{}')
+      if (!new RegExp(en, 'i').test(text) || other.includes(key)) continue
+      used.add(concept)
+      for (const language of /** @type {const} */ (['ja', 'zh'])) {
+        const said = languages[language][key] ?? languages[language][`${baseOf(key)}_other`]
+        if (!new RegExp(term[language]).test(said))
+          wrong.push(`${language} ${key} has no ${term[language]} for ${concept}: ${said}`)
+      }
+    }
+    for (const [language, pattern] of Object.entries(not))
+      for (const [key, said] of Object.entries(languages[language]))
+        if (new RegExp(pattern).test(said))
+          wrong.push(`${language} ${key} has ${pattern} for ${concept}: ${said}`)
+  }
+  assert.deepEqual(wrong, [])
+  assert.deepEqual(
+    terms.map(({ concept }) => concept).filter((concept) => !used.has(concept)),
+    []
+  )
+})
+
 test('every text is asked for, by a script or a page', () => {
   const asked = new Set(
     ['web/pages', 'web/parts'].flatMap((folder) =>
@@ -408,7 +441,7 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
       'ja-JP',
       '層 3、ヘッド 0：パッチ (2, 10) から',
       'パッチ (10, 1)',
-      ['行の広がり', 'CLS への注意', 'レジスター'],
+      ['行の広がり', 'CLS へのアテンション', 'レジスター'],
       '星を動かしてください',
       /SIMD(、バイト内積)?、\d+ スレッド$/,
       'シーン 159：星が二つ'
@@ -505,7 +538,7 @@ test('Japanese: no word of katakana is parted in a phone’s width', async () =>
 test('the composer, names of scales and styles, errors of files in Japanese and Chinese', async () => {
   for (const [short, title, scale, saved] of [
     ['ja', '印刷用の図', '行に占める %', ' として保存しました。'],
-    ['zh', '用于印刷的图', '占该行的 %', '已保存为 ']
+    ['zh', '用于印刷的插图', '占该行的 %', '已保存为 ']
   ]) {
     const page = await browser.open(`index.${short}.html`)
     await page.selectOption('#scale', 'share')
@@ -575,7 +608,7 @@ test('what is wrong with a file, a link or a model’s list is said in the langu
       '链接的某些部分无法显示（l=77；此模型有 5 层',
       'own.npy：形状与字节数不符（2 x 1 x 5 x 5 对应 190 字节',
       'own.npy：第 0 层，头 0，第 0 行 的和不为 1（当前为 2.50）：是得分',
-      'figure.json：heed_figure：无法读取（当前为 2，应为：1）。请重新保存图',
+      'figure.json：heed_figure：无法读取（当前为 2，应为：1）。请重新保存插图',
       '文件中的注意力图，其来源见文件。'
     ]
   ]) {

@@ -47,7 +47,7 @@ const listed = (page) => page.textContent('#library')
 const press = (page, name) => page.click(`#library button:text-is("${name}")`)
 /** @param {TestPage} page */
 async function openMenu(page) {
-  await page.click('#open > summary')
+  await page.click('[popovertarget=open]')
   await page.waitForSelector('#library form', { state: 'attached' })
 }
 /** @param {TestPage} page @param {string} name */

@@ -242,14 +242,17 @@ for (const [width, height, colorScheme] of /** @type {[number, number, 'light' |
       await page.waitForFunction(() => document.querySelector('#view > :last-child')?.textContent)
       found.push(...(await violations(page, '#view')))
     }
-    for (const menu of ['open', 'model', 'display', 'head-menu', 'save'])
-      await page.evaluate((menu) => document.getElementById(menu)?.setAttribute('open', ''), menu)
-    await page.waitForSelector('#save-figure', { state: 'attached' })
-    await page.click('#open-address') // models by address, and those of the server
-    await page.waitForSelector('#library input')
+    for (const menu of ['model', 'display', 'head-menu', 'save', 'open']) {
+      await page.evaluate((menu) => document.getElementById(menu)?.showPopover(), menu)
+      await page.waitForSelector(`#${menu} button`)
+      if (menu === 'open') await page.click('#open-address') // models by address, and those of the server
+      if (menu === 'open') await page.waitForSelector('#library input')
+      found.push(...(await violations(page, `#${menu}`)))
+    }
+    await page.keyboard.press('Escape')
+    found.push(...(await violations(page, '.rail')))
     if (width === 360) await page.click('#handle')
-    for (const part of ['.rail', '#display', '#numbers'])
-      found.push(...(await violations(page, part)))
+    found.push(...(await violations(page, '#numbers')))
     if (width === 360) await page.click('#handle')
     for (const button of ['#stage-table', '#tensors', '#size']) {
       await page.click(button)

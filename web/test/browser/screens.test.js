@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import test, { after, before } from 'node:test'
 import { bigModel } from '../big_model.js'
-import { finish, startBrowser } from '../browser.js'
+import { finish, startBrowser, violations } from '../browser.js'
 import { loadPage } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
 
@@ -107,7 +107,7 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
     )
     assert.ok(
       await page
-        .locator('#save')
+        .locator('[popovertarget=save]')
         .evaluate((button) => button.checkVisibility({ visibilityProperty: true }))
     )
   }
@@ -288,7 +288,9 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
     await page.waitForFunction(
       (wanted) =>
         document.getElementById('handle').getAttribute('aria-expanded') === String(wanted) &&
-        document.getElementById('save').checkVisibility({ visibilityProperty: true }) === wanted,
+        document
+          .querySelector('[popovertarget=save]')
+          ?.checkVisibility({ visibilityProperty: true }) === wanted,
       wanted
     )
   }
@@ -326,7 +328,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
   }
   await page.setViewportSize({ width: 360, height: 400 }) // too low for a sheet: all of it stands below
   await page.waitForFunction(() =>
-    document.getElementById('save').checkVisibility({ visibilityProperty: true })
+    document.querySelector('[popovertarget=save]')?.checkVisibility({ visibilityProperty: true })
   )
   await finish(page)
 })
@@ -426,7 +428,7 @@ async function tableOf(page, button, view) {
     (button) =>
       !document.querySelector('dialog.figures') &&
       /** @type {Element} */ (document.activeElement).matches(button),
-    button
+    button === '#stage-table' ? '[popovertarget=display]' : button // where its menu is opened
   )
   return { shown, copied }
 }
@@ -587,3 +589,64 @@ test('print: the picture, its bar, caption, numbers, the view and where it is fr
   assert.match(await text(page, '#from'), /^heed \d.*Demo model.*Scene 159\. http.*#v=statistics$/)
   await finish(page, 'explorer-print-statistics')
 })
+
+for (const [width, height] of [
+  [1366, 768],
+  [390, 844]
+])
+  test(`menus at ${width} x ${height}: over the page, within the window, closed by Esc, a press outside and a command`, async () => {
+    const page = await browser.open('', { viewport: { width, height }, bypassCSP: true }),
+      isOpen = (/** @type {string} */ id) =>
+        page.evaluate((id) => document.getElementById(id)?.matches(':popover-open'), id),
+      press = (/** @type {string} */ id) =>
+        page.evaluate((id) => {
+          const button = /** @type {HTMLElement} */ (
+            document.querySelector(`[popovertarget="${id}"]`)
+          )
+          button.scrollIntoView({ block: 'nearest' })
+          button.focus()
+          button.click()
+        }, id)
+    if (width < 500) await page.click('#handle')
+    await page.waitForFunction(
+      () => !document.querySelector('[role=gridcell]:not([aria-label])'),
+      undefined
+    )
+    await page.evaluate(() => document.getElementById('model').showPopover()) // its facts come late
+    await page.waitForSelector('#tensors')
+    await page.keyboard.press('Escape')
+    for (const id of ['open', 'model', 'display', 'head-menu', 'save']) {
+      if (width < 500 && (await page.getAttribute('#handle', 'aria-expanded')) === 'false')
+        await page.click('#handle')
+      const whole = await page.evaluate(() => document.documentElement.scrollHeight)
+      await press(id)
+      await page.waitForFunction(
+        (id) => document.getElementById(id)?.querySelector('button, a, .hint'),
+        id
+      )
+      assert.ok(await isOpen(id), id)
+      const box = /** @type {Box} */ (await page.locator(`#${id}`).boundingBox())
+      assert.ok(box.x >= 0 && box.x + box.width <= width, `${id}: ${JSON.stringify(box)}`)
+      assert.ok(box.y >= 0 && box.y + box.height <= height, `${id}: ${JSON.stringify(box)}`)
+      assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), whole, id)
+      assert.deepEqual(await violations(page), [])
+      await page.keyboard.press('Escape')
+      assert.ok(!(await isOpen(id)), `${id} after Esc`)
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.getAttribute('popovertarget')),
+        id
+      )
+      await press(id)
+      assert.ok(await isOpen(id))
+      await page.evaluate(() => scrollTo(0, 0))
+      await page.mouse.click(3, 3) // the header
+      assert.ok(!(await isOpen(id)), `${id} after a press outside`)
+    }
+    await press('head-menu')
+    await page.evaluate(() => document.getElementById('pin').click())
+    assert.ok(!(await isOpen('head-menu')), 'after a command')
+    await press('display')
+    await page.evaluate(() => document.getElementById('reverse').click())
+    assert.ok(await isOpen('display'), 'a setting leaves it open')
+    await finish(page)
+  })

@@ -293,6 +293,48 @@ for (const { about, kind, tokens, largest, locked, weights, rgba } of cases.over
     assert.deepEqual([...raster.data], rgba.flat())
   })
 
+test('captions name the place of the patches that hold half', () => {
+  const columns = 12,
+    /** @type {(held: [number, number][], more?: object) => string} */
+    said = (held, more = {}) => {
+      const row = new Float32Array(1 + columns * columns)
+      for (const [y, x] of held) row[1 + y * columns + x] = 1 / held.length
+      const words = caption({ row, where: 'X', token: 1, prefix: 1, columns, ...more })
+      return /** @type {RegExpExecArray} */ (/attention to (.+), most/.exec(words))[1]
+    },
+    two = (/** @type {number} */ y, /** @type {number} */ x) =>
+      said([0, 1, 2, 3].map((i) => [y, x + i]))
+  assert.equal(two(10, 8), '2 patches at the bottom right')
+  assert.equal(two(5, 4), '2 patches in the middle')
+  assert.equal(two(0, 5), '2 patches at the top')
+  assert.equal(two(0, 0), '2 patches around it')
+  assert.equal(two(5, 0), '2 patches at the left')
+  assert.equal(
+    said([
+      [0, 11],
+      [11, 0],
+      [0, 0],
+      [11, 11]
+    ]),
+    '2 patches in several places'
+  )
+  const objectAt = (/** @type {number} */ patch) => (patch % columns < 6 ? 'the star' : undefined)
+  assert.equal(
+    said(
+      [1, 3, 8, 9].map((x) => [9, x]),
+      { objectAt }
+    ),
+    '2 patches on the star'
+  )
+  assert.equal(
+    said(
+      [6, 7, 8, 9].map((x) => [9, x]),
+      { objectAt }
+    ),
+    '2 patches at the bottom'
+  )
+})
+
 test('captions are sentences with numbers', () => {
   const row = Float32Array.of(0.25, 0, 0.5, 0.25, 0, 0, 0, 0)
   assert.equal(
@@ -307,7 +349,7 @@ test('captions are sentences with numbers', () => {
       prefix: 1,
       columns: 3
     }),
-    'X: patch (0, 0) gives 50.0 % of its attention to 4 tokens, most to CLS: 12.5 % = 1.0 × uniform.'
+    'X: patch (0, 0) gives 50.0 % of its attention to CLS and 3 patches around it, most to CLS: 12.5 % = 1.0 × uniform.'
   )
   assert.match(
     caption({ row, where: 'X', token: 1, prefix: 1, columns: 3, reverse: true }),

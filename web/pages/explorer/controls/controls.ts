@@ -7,16 +7,54 @@ import { say } from '../../languages/say.js'
 import type { Page, State, Store } from '../types.js'
 import type { Runner } from '../../shared/model_runner.js'
 
+const menus = ['open', 'model', 'display', 'save'] as const
+type Menu = (typeof menus)[number]
+
 /** What a menu has is fetched when it is opened for the first time. */
-function connectMenu(page: Page, id: 'open' | 'model' | 'display' | 'save') {
-  if (element(id).open) openMenu(page, id)
+function connectMenu(page: Page, id: Menu) {
+  if (element(id).matches(':popover-open')) openMenu(page, id)
   else element(id).addEventListener('toggle', () => openMenu(page, id), { once: true })
 }
 
-const openMenu = (page: Page, id: 'open' | 'model' | 'display' | 'save') =>
+const openMenu = (page: Page, id: Menu) =>
   Promise.all([import('./menus.js'), laterStyles()])
-    .then(([menus]) => menus[id](page, element(id)))
+    .then(([menus]) => menus[id](page, id === 'open' ? element('open-buttons') : element(id)))
     .catch(page.showError)
+
+/** Beside its button: below it, or above where there is more room. */
+function placeMenu(menu: HTMLElement) {
+  const button = document.querySelector(`[popovertarget="${menu.id}"]`) as HTMLElement,
+    { left, top, bottom, width } = button.getBoundingClientRect(),
+    wide = Math.min(Math.max(width, 280), innerWidth - 16),
+    isBelow = innerHeight - bottom > top,
+    away = Math.max(8, 4 + (isBelow ? bottom : innerHeight - top)) // from the window's edge, also beside a button that is not in it
+  Object.assign(menu.style, {
+    left: `${Math.max(8, Math.min(left, innerWidth - 8 - wide))}px`,
+    width: `${wide}px`,
+    top: isBelow ? `${away}px` : 'auto',
+    bottom: isBelow ? 'auto' : `${away}px`,
+    maxHeight: `${innerHeight - away - 8}px`
+  })
+}
+
+/** Esc and a press outside close menus by themselves; a command in one does, too. */
+function connectMenus() {
+  const open = () => document.querySelector('.menu:popover-open') as HTMLElement | null
+  for (const menu of document.querySelectorAll('.menu[popover]') as NodeListOf<HTMLElement>) {
+    menu.addEventListener('beforetoggle', (event) => {
+      if ((event as ToggleEvent).newState === 'open') placeMenu(menu)
+    })
+    menu.addEventListener('click', ({ target }) => {
+      const button = (target as Element).closest('button')
+      if (button && !button.matches('[aria-pressed], #open-address, #library *')) menu.hidePopover()
+    })
+  }
+  for (const type of ['scroll', 'resize'])
+    addEventListener(type, () => {
+      const menu = open()
+      if (menu) placeMenu(menu)
+    })
+}
 
 /* A press, the pointer or the focus on a term explains it. */
 function connectTerms() {
@@ -51,7 +89,8 @@ function showState(page: Page, state: Readonly<State>) {
 
 export function connectControls(page: Page) {
   const { store } = page
-  for (const id of ['open', 'model', 'display', 'save'] as const) connectMenu(page, id)
+  connectMenus()
+  for (const id of menus) connectMenu(page, id)
   connectTerms()
   element('cls').addEventListener('click', () => toggleCls(page))
   element('view-table').addEventListener('click', () =>

@@ -41,7 +41,7 @@ export function connectSheet() {
   }
   for (const type of ['pointerup', 'pointercancel'] as const) handle.addEventListener(type, end)
   sheet.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape' || !isOpen()) return
+    if (key !== 'Escape' || !isOpen() || document.querySelector(':popover-open')) return
     open(false)
     handle.focus()
   })

@@ -60,7 +60,7 @@ function remove({ store }: Page, pin: Pin, line: HTMLElement) {
     pinned: pinned === pin ? null : pinned
   })
   ;(
-    next?.querySelector('button:last-child') ?? document.querySelector('#head-menu summary')
+    next?.querySelector('button:last-child') ?? document.querySelector('[popovertarget=head-menu]')
   ).focus()
 }
 

@@ -90,7 +90,7 @@ const partOf: {
   },
 
   heads: async (page) => {
-    const { engine, drawn } = page,
+    const { engine } = page,
       { query, reverse, score } = stateOf(page),
       rows = await engine.rows({ query, reverse, score }),
       maps = rows.flatMap((layer, l) =>
@@ -105,7 +105,7 @@ const partOf: {
       title = reverse ? say('composer.headsTo', { name }) : say('composer.headsFrom', { name })
     return {
       title: rows.length > engine.shape.layers ? say('composer.poolFromProbe', { title }) : title,
-      scale: written(scaleOfAll({ engine, drawn }, [largests]), largests),
+      scale: written(scaleOfAll(page, [largests]), largests),
       maps: maps.map((map) => ({ ...map, values: digits(map.values) }))
     }
   },

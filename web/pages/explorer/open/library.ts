@@ -1,5 +1,5 @@
 /* What can be opened beside files: models that the server offers, models by address, and what is
- * kept on this machine. Shown below the menu Open; loaded with it, or when something is kept. */
+ * kept on this machine. Shown in the menu Open; loaded with it, or when something is kept. */
 import { html, nothing } from 'lit-html'
 import { element } from '../../shared/elements.js'
 import '../controls/opened_advice.js'
@@ -73,7 +73,10 @@ class Library {
   #keptLine = (thing: KeptThing) => {
     const { key, kind, size } = thing,
       name = thing.name || shortName(key),
-      open = () => openKept(this.#page, { ...thing, name }).catch(this.#page.showError)
+      open = () => {
+        element('open').hidePopover()
+        return openKept(this.#page, { ...thing, name }).catch(this.#page.showError)
+      }
     const drop = () =>
       remove(key)
         .then(() => this.#readKept())
@@ -121,6 +124,7 @@ class Library {
       this.#showFound(nothing)
       await this.#readKept()
       const thing = this.#kept.find(({ key }) => key === model.address)
+      element('open').hidePopover()
       if (thing)
         await openKept(this.#page, { ...thing, name: model.name ?? shortName(model.address) })
     } catch (error) {

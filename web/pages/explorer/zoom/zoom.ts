@@ -348,7 +348,7 @@ class Zoom {
     }
     return html`<div class="row"><button type="button" @click=${own(() => element('picture-file').click())}>${say('zoom.ownPhoto')}</button><button type="button" @click=${own(
       () => {
-        element('open').open = true
+        document.querySelector<HTMLElement>('[popovertarget=open]')?.click()
       }
     )}>${say('zoom.ownModel')}</button></div>`
   }

@@ -72,7 +72,8 @@ function textOf({ ordered, shown }: ReturnType<typeof headsToShow>, index: numbe
 }
 
 /**
- * Numbers, a scale of each map's own and one to all heads' largest are those of the stage.
+ * One scale for all, which ends where the picture's does: the row of the picture looks the same here. Numbers,
+ * a scale of each map's own and one to all heads' largest are those of the stage.
  * @param largests of the maps
  */
 export function scaleOfAll(
@@ -112,9 +113,7 @@ function wordsOf(
         ? say('heads.scaleEndsAtLargest', { largest: times(beyond, tokens) })
         : say('heads.largestAllHeads', {
             label,
-            end: state.end
-              ? say('heads.lockedEnd')
-              : say('heads.sLargest4Uniform', { layer: layerName(state.layer) }),
+            end: state.end ? say('heads.lockedEnd') : say('heads.shared'),
             largest: times(beyond, tokens)
           })
   return state.sort || state.filter

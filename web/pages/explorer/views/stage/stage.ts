@@ -26,6 +26,7 @@ import { put } from '../parts/canvas.js'
 import { fill } from '../../../shared/fill.js'
 import { createStrip } from './strip.js'
 import { say } from '../../../languages/say.js'
+import { sceneObjects } from '../../model/scene_objects.js'
 import type { Changes, PageQuery, RunnerResult, Shape } from '../../../shared/types.js'
 import type { Drawn, Page, RowAt, State } from '../../types.js'
 
@@ -82,22 +83,13 @@ const afterRest = () => new Promise((done) => requestAnimationFrame(() => setTim
 const reach = (row: Float32Array) =>
   row.reduce((most, value) => (Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most), 0)
 
-/** The largest weight on a patch that any head of the chosen layer gives for this query, where picture
- * and heads end alike, or any head of any layer, where the scale says so; 0 where not all maps are
- * kept. A rollout stands alone. */
+/** The largest weight on a patch that any head of any layer gives for this query, where the scale is that of
+ * all; else 0: a picture ends at its own row's. A rollout stands alone. */
 async function largestOfHeads({ engine, store, query }: Page) {
-  const { scale, layer, view, score, reverse } = store.get(),
-    { heads, prefixTokens } = engine.shape
-  if (view === 'rollout' || score !== 'softmax') return 0
-  const rows =
-    scale === 'all'
-      ? (await engine.rows({ query: query(), reverse })).flat()
-      : await Promise.all(
-          Array.from({ length: layer !== 'pool' && engine.result.kept ? heads : 0 }, (_, head) =>
-            engine.row({ layer, head, query: query(), reverse })
-          )
-        )
-  return largestOf(rows.map((row) => largestOf(row.subarray(prefixTokens))))
+  const { scale, view, score, reverse } = store.get()
+  if (scale !== 'all' || view === 'rollout' || score !== 'softmax') return 0
+  const rows = (await engine.rows({ query: query(), reverse })).flat()
+  return largestOf(rows.map((row) => largestOf(row.subarray(engine.shape.prefixTokens))))
 }
 
 /** A patch with its numbers, in words. */
@@ -177,6 +169,7 @@ function drawnOf(
       names,
       reverse,
       rollout,
+      objectAt: sceneObjects(page),
       out: !rollout && at.changes.off.includes(`${layer}.${head}`)
     }
   return {
