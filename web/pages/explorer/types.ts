@@ -297,6 +297,10 @@ export interface FigureLook {
   dark: boolean
   letters: boolean
   heads: string
+  /** Heads lie over the picture. */
+  over?: boolean
+  /** Titles of panels that are not those of the page. */
+  titles?: Partial<Record<FigurePanel, string>>
 }
 /** A scale as a file has it. largest: what is drawn with it, beyond the end or not. */
 export interface FigureScale {

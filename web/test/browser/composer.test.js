@@ -419,6 +419,34 @@ test('prints the figure alone on a page of its size, with text as text', async (
   await finish(page)
 })
 
+test('heads over the photo, a title of one’s own, and a page that is too small for the figure', async () => {
+  const page = await browser.open()
+  await openComposer(page)
+  assert.equal(await page.locator('#figure-large').count(), 0)
+  assert.equal(
+    await page.getAttribute('#figure [data-panel=map]', 'placeholder'),
+    'Layer 3, head 0: from patch (2, 10)'
+  )
+  await redrawn(page, () => page.check('#figure [name=over]'))
+  await redrawn(page, () => page.fill('#figure [data-panel=map]', 'Where the star looks'))
+  const svg = String((await saved(page, 'svg')).bytes)
+  assert.ok(svg.includes('>Where the star looks</text>'))
+  assert.equal(svg.match(/<use xlink:href="#figure-picture"/g)?.length, 22) // 20 heads, picture and map
+  writeFileSync(join(shots, 'figure-over.svg'), svg)
+  for (const name of ['matrix', 'rollout', 'statistics'])
+    await redrawn(page, () => page.check(`#figure [value=${name}]`))
+  await redrawn(page, () => page.fill('#figure [name=width]', '300'))
+  assert.match(
+    (await page.textContent('#figure-large')) ?? '',
+    /^300 × \d+ mm are more than an A4 page has: 210 × 297\./
+  )
+  for (const name of ['matrix', 'rollout', 'statistics'])
+    await redrawn(page, () => page.uncheck(`#figure [value=${name}]`))
+  await redrawn(page, () => page.fill('#figure [name=width]', '180'))
+  assert.equal(await page.locator('#figure-large').count(), 0)
+  await finish(page, 'composer-over')
+})
+
 for (const [width, height] of [
   [1366, 768],
   [360, 740]

@@ -6,13 +6,12 @@ import { explain, loadPage } from '../package.js'
 import { crc32 } from '../zips.js'
 /** @import {Figure, FigureMap, FigureScale, FigureShape} from '../../pages/explorer/types.js' */
 
-const { chosenHeads, layoutFigure, panels, points, scaleAgain } = await loadPage(
-    'explorer/figure/figure_layout.js'
-  ),
+const { layoutFigure } = await loadPage('explorer/figure/figure_layout.js'),
+  { chosenHeads, panels, points, scaleAgain } = await loadPage('explorer/figure/figure_parts.js'),
   { figureSvg, metadataOf } = await loadPage('explorer/figure/figure_svg.js'),
   { readFigure, writeFigure } = await loadPage('explorer/figure/figure_file.js'),
   { pngOfRaster, pngUrlOf, withTexts } = await loadPage('explorer/figure/figure_png.js'),
-  { fileName } = await loadPage('explorer/save/file_names.js'),
+  { fileName, modelFileName } = await loadPage('explorer/save/file_names.js'),
   { makeScale } = await loadPage('plot/scale.js'),
   { newRaster } = await loadPage('plot/raster.js')
 
@@ -151,6 +150,48 @@ test('title, description and metadata say where a figure is from; what no XML ho
   assert.equal(said.end_times_uniform, 0.06 * tokens)
   assert.equal(said.weights_sha256['model.safetensors'], 'ab'.repeat(32))
   assert.deepEqual(metadataOf(figure).panels, ['picture', 'map', 'heads'])
+})
+
+test('heads over the picture: the picture once, a use of it below the map of each head, both in its place', async () => {
+  const figure = await makeFigure({ over: true, heads: '3.0-3.2', panels: ['heads'] }),
+    svg = await svgOf(figure),
+    layout = layoutFigure(figure, { table }),
+    images = /** @type {any[]} */ (layout.groups[0].shapes).filter(({ kind }) => kind === 'image'),
+    pairs = [0, 1, 2].map((i) => images.slice(2 * i, 2 * i + 2))
+  for (const [below, above] of pairs) {
+    assert.equal(below.href, figure.parts.picture)
+    for (const side of ['x', 'y', 'width', 'height']) assert.equal(below[side], above[side], side)
+    assert.ok(
+      above.raster.data.some(
+        (/** @type {number} */ value, /** @type {number} */ i) => i % 4 === 3 && value < 255
+      )
+    )
+  }
+  assert.equal(new Set(pairs.map(([{ x }]) => x)).size, 3)
+  assert.equal(svg.split(figure.parts.picture).length - 1, 1, 'its bytes are in the file once')
+  assert.equal(svg.match(/<use xlink:href="#figure-picture"/g)?.length, 3)
+  assert.ok(!(await svgOf(await makeFigure({ panels: ['heads'] }))).includes('<use'))
+})
+
+test('titles of panels are those that were typed, also in a file that opens again', async () => {
+  const figure = await makeFigure({
+      panels: ['picture', 'map'],
+      titles: { map: 'Where it looks' }
+    }),
+    said = textsOf(await svgOf(figure))
+  assert.ok(said.includes('Where it looks'))
+  assert.ok(!said.includes('Layer 3, head 7: from patch (2, 10)'))
+  const again = readFigure(writeFigure(figure), 'figure.json')
+  assert.deepEqual(again.look, figure.look)
+  for (const titles of [{ other: 'x' }, { map: 1 }, 'x'])
+    assert.throws(
+      () =>
+        readFigure(
+          JSON.stringify({ heed_figure: 1, ...figure, look: { ...figure.look, titles } }),
+          'f.json'
+        ),
+      /look, titles/
+    )
 })
 
 test('every panel alone and all together, at each width and on each ground: nothing sticks out', async () => {
@@ -355,6 +396,15 @@ test('a raster as PNG: its pixels, enlarged; DPI and texts before the pixels', a
         [...raster.data.subarray(from, from + 4)]
       )
     }
+})
+
+test('files of all maps are called by model and picture', () => {
+  assert.equal(modelFileName('demo', 'Scene 159', 'maps.npy'), 'demo_Scene-159_maps.npy')
+  assert.equal(
+    modelFileName('vit_tiny.augreg/in1k', 'chelsea.png', 'session.json'),
+    'vit-tiny-augreg-in1k_chelsea_session.json'
+  )
+  assert.equal(modelFileName('', '…', 'maps.npz'), 'model_picture_maps.npz')
 })
 
 test('files are called by picture, place and what is shown', () => {

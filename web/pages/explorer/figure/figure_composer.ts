@@ -11,7 +11,8 @@ import { pngOfSvg } from '../save/svg_raster.js'
 import { fromHash, longestSettings } from '../state/address.js'
 import { figureOf, figurePart, whyNot } from './figure_content.js'
 import { readFigure, writeFigure } from './figure_file.js'
-import { chosenHeads, fonts, layoutFigure, panels, shownPanels, widths } from './figure_layout.js'
+import { layoutFigure, titleIn } from './figure_layout.js'
+import { chosenHeads, fonts, panels, sheet, shownPanels, widths } from './figure_parts.js'
 import { withTexts } from './figure_png.js'
 import { descriptionOf, figureSvg, pngTexts } from './figure_svg.js'
 import { say } from '../../languages/say.js'
@@ -24,7 +25,8 @@ const usual: FigureLook = {
   font: 'sans',
   dark: false,
   letters: true,
-  heads: 'all'
+  heads: 'all',
+  over: false
 }
 const resolutions = [150, 300, 600],
   longestSide = 16384 // pixels of a canvas
@@ -81,7 +83,15 @@ class Composer {
       target.focus()
       this.draw()
     }
-    return html`<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value=${name} ?disabled=${why} .checked=${!why && this.#look.panels.includes(name)}> ${text}</label><button type="button" name="earlier" aria-label=${say('composer.earlierOf', { panel: text })} title=${say('composer.earlier')} @click=${earlier}>↑</button><p class="hint" ?hidden=${!why}>${why}</p></div>`
+    return html`<div class="panel-line"><label class="check"><input type="checkbox" name="panel" value=${name} ?disabled=${why} .checked=${!why && this.#look.panels.includes(name)}> ${text}</label><button type="button" name="earlier" aria-label=${say('composer.earlierOf', { panel: text })} title=${say('composer.earlier')} @click=${earlier}>↑</button><input name="title" data-panel=${name} maxlength="400" aria-label=${say('composer.titleOf', { panel: text })} placeholder=${this.#titleShown(name)} .value=${this.#look.titles?.[name] ?? ''} ?hidden=${why}><p class="hint" ?hidden=${!why}>${why}</p></div>`
+  }
+
+  /** The title that a panel has by itself; '' where it is not drawn yet. */
+  #titleShown(name: FigurePanel) {
+    const figure = this.#shown?.figure
+    return figure?.parts[name]
+      ? titleIn({ ...figure, look: { ...figure.look, titles: {} } }, name)
+      : ''
   }
 
   #button(name: string, text: string, act: () => unknown) {
@@ -124,7 +134,7 @@ class Composer {
   }
 
   #render() {
-    const { heads, width, font, dark, letters } = this.#look
+    const { heads, width, font, dark, letters, over } = this.#look
     render(
       html`<h2 id="figure-heading">${say('composer.title')}</h2>
   <form class="composer" novalidate @input=${() => this.draw()} @submit=${(event: Event) => event.preventDefault()}>
@@ -152,6 +162,7 @@ class Composer {
         )}</select></label>
       </div>
       <label class="check"><input type="checkbox" name="letters" .checked=${letters}> ${say('composer.letters')}</label>
+      <label class="check"><input type="checkbox" name="over" .checked=${over}> ${say('composer.over')}</label>
       <div class="even two">${this.#buttons()}</div>
       <p class="hint">${say('composer.jsonHint')}</p>
     </div>
@@ -202,7 +213,13 @@ class Composer {
       font: this.#field('font').value as FigureLook['font'],
       dark: this.#field('dark').value === '1',
       letters: this.#field('letters').checked,
-      heads: this.#field('heads').value
+      heads: this.#field('heads').value,
+      over: this.#field('over').checked,
+      titles: Object.fromEntries(
+        [...(this.dialog.querySelectorAll('[name=title]') as NodeListOf<HTMLInputElement>)]
+          .filter(({ value }) => value.trim())
+          .map(({ dataset, value }) => [dataset.panel, value.trim()])
+      )
     }
   }
 
@@ -251,18 +268,19 @@ class Composer {
   }
 
   #showPicture() {
-    const { figure, layout, svg } = this.#now,
+    const { figure, svg } = this.#now,
       { width, height } = this.#pixels,
       names = shownPanels(figure).map((name) => panels[name].toLowerCase())
     this.#forget()
+    const high = Math.round((this.#now.layout.height / 72) * 25.4)
     const size = say('composer.size', {
       width: figure.look.width,
-      height: Math.round((layout.height / 72) * 25.4),
+      height: high,
       across: width,
       down: height,
       name: this.#name
     })
-    this.#picture = html`<img src=${URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))} alt=${`${figure.from.picture}: ${names.join(', ')}`}><figcaption class="hint">${size}</figcaption>`
+    this.#picture = html`<img src=${URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))} alt=${`${figure.from.picture}: ${names.join(', ')}`}><figcaption class="hint">${size}${high > sheet.height || figure.look.width > sheet.width ? html`<p class="strong" id="figure-large">${say('composer.largerThanPage', { width: figure.look.width, height: high, pageWidth: sheet.width, pageHeight: sheet.height })}</p>` : ''}</figcaption>`
     this.#say('')
   }
 

@@ -3,7 +3,7 @@
 import { say } from '../../languages/say.js'
 import { pngUrl } from '../save/png_url.js'
 import { fromHash, longestSettings, toHash } from '../state/address.js'
-import { chosenHeads, fonts, panels, widths } from './figure_layout.js'
+import { chosenHeads, fonts, panels, widths } from './figure_parts.js'
 import type { Figure, FigureMap, FigureScale } from '../types.js'
 
 const longest = 64e6, // characters of a file
@@ -145,14 +145,25 @@ function map(value: any, where: string, length: number): FigureMap {
 }
 
 function readLook(value: any): Figure['look'] {
-  const { panels: shown, width, font, dark, letters, heads } = object(value, 'look')
+  const { panels: shown, width, font, dark, letters, heads, over, titles } = object(value, 'look')
   return {
     panels: list(shown, 'look, panels', (one, at) => oneOf(one, at, panels), { most: 7 }),
     width: number(width, 'look, width', widths.least, widths.most),
     font: oneOf(font, 'look, font', fonts),
     dark: truth(dark, 'look, dark'),
     letters: truth(letters, 'look, letters'),
-    heads: text(heads, 'look, heads', 400)
+    heads: text(heads, 'look, heads', 400),
+    ...(over === undefined ? {} : { over: truth(over, 'look, over') }),
+    ...(titles === undefined
+      ? {}
+      : {
+          titles: Object.fromEntries(
+            Object.entries(object(titles, 'look, titles')).map(([name, title]) => [
+              oneOf(name, 'look, titles', panels),
+              text(title, `look, titles, ${name}`, 400)
+            ])
+          )
+        })
   }
 }
 

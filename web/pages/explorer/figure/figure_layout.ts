@@ -1,170 +1,34 @@
 /* A figure for print as a list of shapes: texts, paths, dots and rasters, in points from the upper
  * left. Pure: a figure and a table of colours in, no document. Scales are those of web/plot: a
  * figure's file says where a scale ends, and makeScale makes it again. */
-import { divergingTable } from '../../plot/diverging.js'
-import { heads } from '../../plot/heads.js'
 import { heat } from '../../plot/heat.js'
 import { overlay } from '../../plot/overlay.js'
 import { axesOf } from '../../plot/parts/axes.js'
-import { barRaster } from '../../plot/parts/bar_raster.js'
-import { inks, sans, wrap } from '../../plot/parts/svg_text.js'
-import { makeScale, plainScale, signedScale, ticksThatFit } from '../../plot/scale.js'
-import { fromHash, longestSettings } from '../state/address.js'
+import { inks } from '../../plot/parts/svg_text.js'
+import { headGrid } from './figure_heads.js'
+import {
+  bar,
+  box,
+  fonts,
+  gap,
+  label,
+  line,
+  lines,
+  margin,
+  panels,
+  points,
+  scaleAgain,
+  settingsOf,
+  short,
+  shownPanels,
+  size,
+  stroke,
+  tableOf
+} from './figure_parts.js'
 import { say } from '../../languages/say.js'
-import type { ColourTable, Scale } from 'heed/plot'
-import type {
-  Figure,
-  FigureLayout,
-  FigureMap,
-  FigurePanel,
-  FigureScale,
-  FigureShape,
-  State
-} from '../types.js'
-
-/** The panels, in the order that they stand in. */
-export const panels = {
-  picture: say('composer.picture'),
-  map: say('composer.map'),
-  heads: say('view.heads'),
-  matrix: say('view.matrix'),
-  rollout: say('view.rollout'),
-  statistics: say('view.statistics'),
-  comparison: say('composer.comparison')
-}
-/** What the fonts are called, and the families that are asked for. */
-export const fonts = {
-  sans: [say('composer.sans'), sans],
-  serif: [say('composer.serif'), "'Times New Roman', Times, 'Liberation Serif', serif"],
-  latin: ['Latin Modern', "'Latin Modern Roman', 'CMU Serif', 'Times New Roman', serif"]
-}
-/** Widths that journals have, and those that are taken, in mm. */
-export const widths = { usual: [85, 180], least: 40, most: 300 }
-
-/** Points in a millimetre. */
-export const points = 72 / 25.4
-
-const size = 7, // of text
-  line = 8.5, // from one line of text to the next
-  gap = 10, // between panels
-  hair = 0.25,
-  barHeight = 2 * points,
-  margin = 2
-const accent = '#d6006c' // of the chosen head: in none of the tables
-const diverging = divergingTable()
-
-const settingsOf = (settings: string) => fromHash(settings, longestSettings)
-
-/** How many characters there is room for in `width` points. */
-const characters = (width: number) => Math.max(4, Math.floor(width / (0.58 * size)))
-
-/** Lines of text within a width; what is beyond `most` lines is cut. */
-function lines(text: string, width: number, most: number = 3) {
-  const all = wrap(text, characters(width) + 1)
-  return all.length > most
-    ? [...all.slice(0, most - 1), `${(all[most - 1] as string).slice(0, -1)}…`]
-    : all
-}
-
-/** The scale that a figure names, once more. */
-export function scaleAgain({ kind, label, end, largest }: FigureScale, tokens: number): Scale {
-  if (kind === 'signed') return signedScale(label, end)
-  if (kind === 'plain') return plainScale(label, end)
-  const beyond = largest > end * (1 + 1e-6) ? largest : 0 // not by what digits lose
-  return makeScale(kind, { tokens, largest: end, locked: kind === 'own' ? 0 : end, beyond })
-}
-
-/** The heads that a text names, of those that there are: "all", or layers and heads such as
- * "0, 3.0-3.2, pool". Throws what cannot be read. */
-export function chosenHeads<Entry extends { layer: State['layer']; head: number }>(
-  text: string,
-  all: Entry[]
-): Entry[] {
-  const asked = text.trim().toLowerCase()
-  if (asked === 'all' || asked === '') return all
-  const tests = asked.split(/[\s,;]+/).map((part) => {
-    const [, layer, first, last] =
-      /^(\d{1,4}|pool)(?:\.(\d{1,4})(?:-(?:(?:\d{1,4}|pool)\.)?(\d{1,4}))?)?$/.exec(part) ?? []
-    const from = first === undefined ? 0 : Number(first),
-      to = first === undefined ? Infinity : Number(last ?? first)
-    const test = (entry: Entry) =>
-      String(entry.layer) === layer && entry.head >= from && entry.head <= to
-    if (layer === undefined || !all.some(test))
-      throw new Error(say('composer.headsWrong', { part: part.slice(0, 40) }))
-    return test
-  })
-  return all.filter((entry) => tests.some((test) => test(entry)))
-}
-
-/** The names of the panels that a figure has and shows. */
-export const shownPanels = ({ look, parts }: Figure) =>
-  [...new Set(look.panels)].filter((name) => parts[name])
-
-/** What all panels need. */
-export interface Tools {
-  figure: Figure
-  state: State
-  table: ColourTable
-  ink: string
-  ground: string
-}
-export type Drawn = { shapes: FigureShape[]; height: number }
-
-const tableOf = ({ table }: Tools, scale: Scale) => (scale.signed ? diverging : table)
-
-const label = (
-  x: number,
-  y: number,
-  text: string,
-  more: Partial<Extract<FigureShape, { kind: 'text' }>> = {}
-): FigureShape => ({ kind: 'text', x, y, text, size, ...more })
-
-const stroke = (
-  d: string,
-  stroke: string,
-  width: number = hair
-): Extract<FigureShape, { kind: 'path' }> => ({ kind: 'path', d, stroke, size: width })
-
-const short = (value: number) => String(Number(value.toFixed(2)))
-const box = (x: number, y: number, width: number, height: number) =>
-  `M${short(x)} ${short(y)}h${short(width)}v${short(height)}h${short(-width)}z`
-
-/** The bar of a scale with ticks and unit; the unit may stand for something else, as for layers. */
-function bar(
-  tools: Tools,
-  scale: Pick<Scale, 'ticks' | 'label' | 'signed'>,
-  x: number,
-  y: number,
-  width: number
-): Drawn {
-  const ticks = ticksThatFit(scale.ticks, characters(width)),
-    below = y + barHeight,
-    named = lines(scale.label, width, 2)
-  return {
-    shapes: [
-      {
-        kind: 'image',
-        x,
-        y,
-        width,
-        height: barHeight,
-        raster: barRaster(scale.signed ? diverging : tools.table)
-      },
-      stroke(
-        box(x, y, width, barHeight) +
-          ticks.map(({ at }) => `M${short(x + at * width)} ${short(below)}v1.5`).join(''),
-        tools.ink
-      ),
-      ...ticks.map(({ at, text }) =>
-        label(x + at * width, below + 8, text, {
-          anchor: at === 0 ? 'start' : at === 1 ? 'end' : 'middle'
-        })
-      ),
-      ...named.map((text, i) => label(x, below + 8 + line * (i + 1), text))
-    ],
-    height: barHeight + 10 + line * named.length
-  }
-}
+import type { ColourTable } from 'heed/plot'
+import type { Drawn, Tools } from './figure_parts.js'
+import type { Figure, FigureLayout, FigureMap, FigurePanel, FigureShape } from '../types.js'
 
 /** The patch that is the query. */
 function queryMark(
@@ -265,88 +129,6 @@ function mapAlone(tools: Tools, map: FigureMap, x: number, y: number, width: num
       ...below.shapes
     ],
     height: height + 4 + below.height
-  }
-}
-
-/**
- * The numbers of layers or heads beside a grid: all, or every second and so on where they would
- * meet.
- * @param room points that a number takes
- */
-function numbersAlong(
-  all: (number | 'pool')[],
-  room: number,
-  place: (index: number) => number[],
-  anchor: 'middle' | 'end'
-) {
-  const [a, b] = [place(0), place(1)],
-    skip = Math.ceil(room / Math.hypot(a[0] - b[0], a[1] - b[1]))
-  return all.flatMap((number, i) =>
-    i % skip ? [] : [label(place(i)[0], place(i)[1], String(number), { anchor })]
-  )
-}
-
-/** Layers down and heads across, with their names; the chosen head has a frame. The raster has one
- * clear pixel after each map. */
-function headGrid(tools: Tools, x: number, y: number, width: number): Drawn {
-  const { figure, state } = tools,
-    { grid, look } = figure,
-    { maps, scale: saved } = figure.parts.heads as NonNullable<Figure['parts']['heads']>,
-    shown = chosenHeads(look.heads, maps),
-    layers = [...new Set(shown.map(({ layer }) => layer))],
-    across = [...new Set(shown.map(({ head }) => head))].sort((a, b) => a - b),
-    scale = scaleAgain(saved, grid.tokens)
-  const gutter = 24,
-    top = 18,
-    unit = Math.min((width - gutter) / (across.length * (grid.columns + 1)), 60 / grid.columns),
-    step = [(grid.columns + 1) * unit, (grid.rows + 1) * unit],
-    raster = heads({
-      maps: layers.map((layer) =>
-        across.map(
-          (head) =>
-            shown.find((entry) => entry.layer === layer && entry.head === head)?.values ?? null
-        )
-      ),
-      rows: grid.rows,
-      columns: grid.columns,
-      scale,
-      table: tableOf(tools, scale)
-    })
-  const left = x + gutter,
-    upper = y + top,
-    full = [raster.width * unit, raster.height * unit],
-    middle = [left + (full[0] - unit) / 2, upper + (full[1] - unit) / 2],
-    at = [across.indexOf(state.head as number), layers.indexOf(state.layer)],
-    frame = box(
-      left + at[0] * step[0] - unit / 2,
-      upper + at[1] * step[1] - unit / 2,
-      step[0],
-      step[1]
-    ),
-    below = bar(tools, scale, left, upper + full[1] + 3, Math.min(width - gutter, 200))
-  return {
-    shapes: [
-      label(middle[0], y + 7, 'head', { anchor: 'middle' }),
-      label(x + 7, middle[1], 'layer', { anchor: 'middle', turned: true }),
-      ...numbersAlong(
-        across,
-        10,
-        (i) => [left + i * step[0] + (grid.columns * unit) / 2, y + 15.5],
-        'middle'
-      ),
-      ...numbersAlong(
-        layers,
-        7.5,
-        (i) => [left - 3, upper + i * step[1] + (grid.rows * unit) / 2 + 2.5],
-        'end'
-      ),
-      { kind: 'image', x: left, y: upper, width: full[0], height: full[1], raster },
-      ...(at[0] >= 0 && at[1] >= 0
-        ? [stroke(frame, tools.ground, 2.2), stroke(frame, accent, 1.2)]
-        : []),
-      ...below.shapes
-    ],
-    height: top + full[1] + 3 + below.height
   }
 }
 
@@ -578,6 +360,10 @@ const titleOf: Record<FigurePanel, (figure: Figure) => string> = {
   comparison: () => panels.comparison
 }
 
+/** The title of a panel: that of the look, where it has one. */
+export const titleIn = (figure: Figure, name: FigurePanel) =>
+  figure.look.titles?.[name] ?? titleOf[name](figure)
+
 /** The panels in lines: those of many maps have one to themselves, the others share it. */
 function linesOfPanels(shown: FigurePanel[], width: number) {
   const most = width < 340 ? 2 : 4, // 120 mm
@@ -615,7 +401,7 @@ export function layoutFigure(figure: Figure, { table }: { table: ColourTable }):
         wide ? inner : 88 * points
       ),
       indent = look.letters ? 10 : 0
-    const titles = names.map((name) => lines(titleOf[name](figure), side - indent)),
+    const titles = names.map((name) => lines(titleIn(figure, name), side - indent)),
       top = Math.max(...titles.map(({ length }) => length)) * line + 3
     const drawn = names.map((name, i) => {
       const x = margin + i * (side + gap),

@@ -23,8 +23,25 @@ async function image({
   return `<image xlink:href="${escape(url ?? '')}" x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" preserveAspectRatio="none"${raster ? ' image-rendering="pixelated"' : ''}/>`
 }
 
-function drawn(shape: FigureShape): string | Promise<string> {
-  if (shape.kind === 'image') return image(shape)
+/** The picture that more than one image shows, as one of unit size; each of them is a use of it. */
+const shared = 'figure-picture'
+
+/** What images show more than once. */
+function repeated(layout: FigureLayout) {
+  const seen = new Set<string>()
+  for (const shape of layout.groups.flatMap(({ shapes }) => shapes)) {
+    if (shape.kind !== 'image' || !shape.href) continue
+    if (seen.has(shape.href)) return shape.href
+    seen.add(shape.href)
+  }
+  return undefined
+}
+
+const used = ({ x, y, width, height }: Extract<FigureShape, { kind: 'image' }>) =>
+  `<use xlink:href="#${shared}" transform="translate(${short(x)} ${short(y)}) scale(${short(width)} ${short(height)})"/>`
+
+function drawn(shape: FigureShape, often?: string): string | Promise<string> {
+  if (shape.kind === 'image') return often && shape.href === often ? used(shape) : image(shape)
   if (shape.kind === 'dot') {
     const { x, y, radius, fill, stroke, name } = shape
     return `<circle cx="${short(x)}" cy="${short(y)}" r="${radius}" fill="${fill}"${stroke ? ` stroke="${stroke}" stroke-width="0.75"` : ''}><title>${escape(name)}</title></circle>`
@@ -107,15 +124,19 @@ export async function figureSvg(
     size = pixels
       ? `width="${pixels.width}" height="${pixels.height}"`
       : `width="${mm(width)}" height="${mm(height)}"`
+  const often = repeated(layout),
+    defs = often
+      ? `<defs><image id="${shared}" xlink:href="${escape(often)}" width="1" height="1" preserveAspectRatio="none"/></defs>\n`
+      : ''
   const parts = await Promise.all(
     groups.map(
       async ({ name, shapes }) =>
-        `<g id="panel-${name}">\n${(await Promise.all(shapes.map(drawn))).join('\n')}\n</g>`
+        `<g id="panel-${name}">\n${(await Promise.all(shapes.map((shape) => drawn(shape, often)))).join('\n')}\n</g>`
     )
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size} viewBox="0 0 ${short(width)} ${short(height)}" font-family="${escape(font)}" ${language} fill="${ink}" ${described}>
 ${aboutParts(aboutFigure(figure))}
-<rect width="${short(width)}" height="${short(height)}" fill="${ground}"/>
+${defs}<rect width="${short(width)}" height="${short(height)}" fill="${ground}"/>
 ${parts.join('\n')}
 </svg>
 `

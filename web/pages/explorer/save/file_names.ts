@@ -14,6 +14,14 @@ const plain = (text: string) =>
 export const viewShown = ({ view, more }: Pick<State, 'view' | 'more'>) =>
   view === 'more' ? more : view
 
+/** The name of a model's files, without its ending: what the model is called, then the picture. */
+export const modelFileName = (model: string, picture: string, what: string) =>
+  [
+    plain(model) || 'model',
+    plain(picture.replace(/\.[A-Za-z0-9]{1,5}$/, '')) || 'picture',
+    what
+  ].join('_')
+
 /** The name without its ending. what: the panels or view; picture: a file's name or a scene's; at:
  * the row that is shown. */
 export function fileName({

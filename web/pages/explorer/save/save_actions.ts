@@ -3,7 +3,7 @@ import { element } from '../../shared/elements.js'
 import { demoModel } from '../../heed/demo.js'
 import * as made from './exports.js'
 import { download } from './download_file.js'
-import { fileName, viewShown } from './file_names.js'
+import { fileName, modelFileName, viewShown } from './file_names.js'
 import { provenanceOf } from './provenance.js'
 import { showStatus } from '../controls/status.js'
 import { say } from '../../languages/say.js'
@@ -35,12 +35,20 @@ const named = ({ picture, drawn, store }: Page, what: string = viewShown(store.g
     at: drawn.at
   })
 
-/** ending: of the file's name, which says what the page shows; or all of the name. */
+/** The name of a file of all that the model gives for the picture. */
+const namedOfModel = ({ picture, source }: Page, what: string) =>
+  modelFileName(
+    source === demoModel ? 'demo' : (element('model-name').textContent ?? ''),
+    picture.name,
+    what
+  )
+
+/** ending: of the file's name, which says what the page shows; or what of the model, and the ending. */
 const file =
   (ending: string, make: (page: Page) => BlobPart[] | Promise<BlobPart | BlobPart[]>, type = '') =>
   async (page: Page) => {
     const held = await shown(page),
-      name = ending.startsWith('.') ? `${named(held)}${ending}` : ending
+      name = ending.startsWith('.') ? `${named(held)}${ending}` : namedOfModel(held, ending)
     showStatus(say('saveActions.saving', { name })) // a picture of many maps takes a second
     const made = new Blob([await make(held)].flat(), { type })
     if (!type.startsWith('image')) sameRun(held)
@@ -83,11 +91,11 @@ export const actions: Record<string, (page: Page) => Promise<void>> = {
     async (page) => JSON.stringify(await made.numbers(page)),
     'application/json'
   ),
-  'save-npy': file('heed.npy', made.npyOf),
-  'save-npz': file('heed.npz', made.npzOf),
-  'save-safetensors': file('heed.safetensors', made.safetensorsOf),
+  'save-npy': file('maps.npy', made.npyOf),
+  'save-npz': file('maps.npz', made.npzOf),
+  'save-safetensors': file('maps.safetensors', made.safetensorsOf),
   'save-session': file(
-    'heed-session.json',
+    'session.json',
     async (page) => (await import('./session_file.js')).writeSession(page),
     'application/json'
   ),
