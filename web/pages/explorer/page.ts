@@ -71,7 +71,7 @@ export class ExplorerPage implements Page {
     }
     try {
       await this.#run(picture, live, stop?.signal)
-      if (!live) await this.#measure()
+      if (!live) await this.#measure(stop?.signal)
     } catch (error) {
       showError(error)
       showStatus(engine.result ? say('explorer.lastResultStays') : say('explorer.modelNotRunYet'))
@@ -83,8 +83,14 @@ export class ExplorerPage implements Page {
     }
   }
 
-  async #measure() {
-    const statistics = await this.engine.statistics()
+  /** Says which layer it is at where that takes long, and then again what was said before. */
+  async #measure(signal?: AbortSignal) {
+    const { textContent: before } = element('status')
+    let said = ''
+    const told = (layer: number, layers: number) =>
+      (said = showStatus(say('explorer.measuringLayer', { done: layer + 1, total: layers })))
+    const statistics = await this.engine.statistics({ told, signal })
+    if (said && element('status').textContent === said) showStatus(before ?? '')
     if (!statistics) return
     this.statistics = statistics
     this.store.tell('measured')

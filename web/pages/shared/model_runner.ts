@@ -577,9 +577,15 @@ export class ModelRunner {
     return matrix
   }
 
-  /** null where another run came meanwhile. A layer at a time where maps are worked out on demand,
-   * so that rows need not wait long. */
-  async statistics(): Promise<PageStatistics[][] | null> {
+  /** null where another run came meanwhile, or the signal. A layer at a time where maps are worked out on
+   * demand, so that rows need not wait long; each is told before. */
+  async statistics({
+    told = () => {},
+    signal
+  }: {
+    told?: (layer: number, layers: number) => void
+    signal?: AbortSignal
+  } = {}): Promise<PageStatistics[][] | null> {
     const { saved, parts } = this,
       of = this.result
     if (saved)
@@ -589,9 +595,12 @@ export class ModelRunner {
     const session = this.#session,
       layers = []
     if (of.kept) return session.statistics()
-    for (let layer = 0; layer < this.shape.layers && of === this.result; layer++)
+    const isWanted = () => of === this.result && !signal?.aborted
+    for (let layer = 0; layer < this.shape.layers && isWanted(); layer++) {
+      told(layer, this.shape.layers)
       layers.push(...(await session.statistics({ layer })))
-    return of === this.result ? layers : null
+    }
+    return isWanted() ? layers : null
   }
 
   /** query null: the rows of all tokens, of a model. of: the result that it is of. Resolves to null

@@ -326,3 +326,38 @@ for (const [what, source, scene] of /** @type {[string, () => Promise<any>, numb
       }
     await finish(page)
   })
+
+test('statistics and JSON of a large model say which layer they are at, and stop', async () => {
+  const page = await browser.open(),
+    seen = /** @type {string[]} */ ([]),
+    layerSaid = /^Statistics of the heads: layer (\d+) of 12$/
+  await page.exposeFunction('tellStatus', (/** @type {string} */ text) => seen.push(text))
+  await page.evaluate(() =>
+    new MutationObserver(() =>
+      /** @type {any} */ (window).tellStatus(document.getElementById('status').textContent)
+    ).observe(document.getElementById('status'), { childList: true })
+  )
+  await page.setInputFiles('#model-files', await bigModel())
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 120000 })
+  await page.waitForSelector('.stop', { state: 'hidden', timeout: 120000 })
+  assert.ok(seen.filter((text) => layerSaid.test(text)).length >= 2, seen.join('|'))
+  assert.doesNotMatch((await page.textContent('#status')) ?? '', layerSaid)
+  seen.length = 0
+  let downloads = 0
+  page.on('download', () => downloads++)
+  await page.click('#save-json')
+  await page.waitForFunction(() =>
+    /^Statistics of the heads: layer/.test(document.getElementById('status').textContent)
+  )
+  await page.click('#stop')
+  await page.waitForFunction(
+    () => document.getElementById('status').textContent === 'Nothing was saved.',
+    undefined,
+    { timeout: 60000 }
+  )
+  assert.ok(await page.isHidden('#error'))
+  assert.equal(downloads, 0)
+  const { bytes } = await saved(page, 'json')
+  assert.equal(JSON.parse(String(bytes)).results[0].heads.length, 24)
+  await finish(page)
+})

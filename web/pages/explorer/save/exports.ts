@@ -243,15 +243,18 @@ function numbersOfHeads(
   )
 }
 
-export async function numbers(page: Page) {
+/** how: told of each layer of the statistics where they take long; throws what is no error where the
+ * signal stops them. */
+export async function numbers(page: Page, how: Parameters<Runner['statistics']>[0] = {}) {
   const { engine, picture, store } = page,
     { result, shape, model } = engine,
     { query, reverse, score, fusion, residual, discard, first, last } = store.get(),
-    how = { fusion, residual, discard, first, last }
+    rolled = { fusion, residual, discard, first, last }
   const rows = await engine.rows({ query, reverse }),
     scored = score !== 'softmax' && engine.scored(score), // else there are weights alone
     scores = scored ? await engine.rows({ query, reverse, score }) : null,
-    statistics = await engine.statistics()
+    statistics = await engine.statistics(how)
+  if (how.signal?.aborted) throw Object.assign(new Error(), { status: 'CANCELLED' })
   const token = engine.token(query)
   return {
     schema: 1, // of docs/json.md
@@ -286,8 +289,8 @@ export async function numbers(page: Page) {
         ...(reverse ? { reverse } : {}),
         ...(scores ? { score } : {}),
         heads: numbersOfHeads(engine.explain, rows, scores, statistics),
-        ...(result.pool ? await numbersOfPool(engine, result.pool, how) : {}),
-        rollout: Array.from((await engine.rollout({ ...how, query })) ?? [])
+        ...(result.pool ? await numbersOfPool(engine, result.pool, rolled) : {}),
+        rollout: Array.from((await engine.rollout({ ...rolled, query })) ?? [])
       }
     ]
   }

@@ -5,7 +5,7 @@ import * as made from './exports.js'
 import { download } from './download_file.js'
 import { fileName, modelFileName, viewShown } from './file_names.js'
 import { provenanceOf } from './provenance.js'
-import { showStatus } from '../controls/status.js'
+import { showStatus, showStop } from '../controls/status.js'
 import { say } from '../../languages/say.js'
 import type { Page } from '../types.js'
 
@@ -56,6 +56,26 @@ const file =
     showStatus(say('saveActions.saved', { name }))
   }
 
+/** The numbers as JSON: which layer they are at stands in the header, beside a button that stops them. */
+async function jsonOf(page: Page) {
+  const stop = new AbortController()
+  showStop(stop)
+  try {
+    return JSON.stringify(
+      await made.numbers(page, {
+        told: (layer, layers) =>
+          showStatus(say('explorer.measuringLayer', { done: layer + 1, total: layers })),
+        signal: stop.signal
+      })
+    )
+  } catch (error) {
+    showStatus(say('saveActions.notSaved'))
+    throw error
+  } finally {
+    showStop(null)
+  }
+}
+
 async function copyCode(page: Page) {
   const held = await shown(page)
   await navigator.clipboard.writeText((await import('./code_snippets.js')).code(held))
@@ -86,11 +106,7 @@ export const actions: Record<string, (page: Page) => Promise<void>> = {
   ),
   'save-svg': file('.svg', made.currentFigure, 'image/svg+xml'),
   'save-csv': file('.csv', made.csv, 'text/csv'),
-  'save-json': file(
-    '.json',
-    async (page) => JSON.stringify(await made.numbers(page)),
-    'application/json'
-  ),
+  'save-json': file('.json', jsonOf, 'application/json'),
   'save-npy': file('maps.npy', made.npyOf),
   'save-npz': file('maps.npz', made.npzOf),
   'save-safetensors': file('maps.safetensors', made.safetensorsOf),
