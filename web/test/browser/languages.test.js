@@ -451,7 +451,7 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
       '第 3 层，头 0：从图像块 (2, 10)',
       '图像块 (10, 1)',
       ['该行的分散程度', '对 CLS 的注意力', '寄存器'],
-      '拖动星形',
+      '拖动星。',
       /SIMD(，字节点积)?，\d+ 个线程$/,
       '场景 159：星出现两次'
     ]

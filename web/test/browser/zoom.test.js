@@ -2,6 +2,7 @@
  * there; links, keys, the wheel and fingers lead along the stops, on all screens. */
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { bigModel } from '../big_model.js'
 import { finish, startBrowser, takePicture, violations } from '../browser.js'
 import { createRuntime, demoModel, explain, loadPage } from '../package.js'
 /** @import {Box, TestBrowser, TestPage} from '../browser.js' */
@@ -359,6 +360,94 @@ test('the wheel goes from stop to stop; Control with it, a drag and two fingers 
     touch('pointerup', 12, 300)
   })
   assert.notEqual(await root(), unpinched)
+  await finish(page)
+})
+
+test('one’s own model, too large to be kept: a layer’s numbers are computed when they are looked at', async () => {
+  const page = await browser.open('#l=2&h=1', { reducedMotion: 'reduce' }),
+    files = await bigModel()
+  await page.setInputFiles('#model-files', files)
+  await page.waitForSelector('#demo-model:not([hidden])', { timeout: 120000 })
+  await page.waitForFunction(() =>
+    /Layer 2, head 1/.test(document.getElementById('stage-title').innerText)
+  )
+  await page.click('#zoom-in')
+  await go(page, 'products')
+  await page.waitForSelector('#zoom-root [data-number=raw]', { state: 'attached', timeout: 60000 })
+  assert.equal(await page.innerText('#zoom-title'), 'From the picture to the answer')
+  const heading = (await texts(page, '[data-card=products] .heading'))[0],
+    [query, key] = /** @type {[number, number][]} */ (
+      [...heading.matchAll(/\((\d+), (\d+)\)/g)].map(([, row, column]) => [
+        Number(row),
+        Number(column)
+      ])
+    ),
+    runtime = await createRuntime(),
+    { image } = await runtime.scene(159),
+    [config, preprocessor, weights] = files.map(({ buffer }) => new Blob([buffer])),
+    model = await runtime.loadModel({ config, preprocessor, weights }),
+    names = ['query', 'key', 'value'].map((what) => `layer.2.${what}`),
+    session = model.createSession({ taps: [...names, 'layer.1.output'] }),
+    { heads, tokens, prefixTokens, columns } = await session.ready,
+    { values } = await session.run(image),
+    tokenOf = ([row, column] = [0, 0]) => prefixTokens + row * columns + column,
+    vector = (/** @type {string} */ what, /** @type {number} */ token) => {
+      const { data } = values[`layer.2.${what}`],
+        depth = data.length / heads / tokens
+      return Array.from(data.slice((tokens + token) * depth, (tokens + token + 1) * depth))
+    },
+    own = vector('query', tokenOf(query)),
+    products = vector('key', tokenOf(key)).map((k, i) => own[i] * k),
+    raw = products.reduce((a, b) => a + b, 0)
+  await same(page, '[data-card=products] .small', products)
+  await same(page, '[data-number=raw], #zoom-root [data-number=scaled]', [
+    raw,
+    raw / Math.sqrt(own.length)
+  ])
+  await go(page, 'numbers')
+  const { data } = values['layer.1.output'],
+    width = data.length / tokens,
+    at = tokenOf(query) * width
+  await same(page, '[data-card=numbers] .number', /** @type {any} */ (data.slice(at, at + width)))
+  runtime.close()
+  await finish(page)
+})
+
+test('on arrival both twins are lit and lines lead to one; a shape is dragged beside Intervene and Query × key', async () => {
+  for (const view of ['', '#v=intervene', '#v=more&more=pair']) {
+    const page = await browser.open(view)
+    await page.waitForSelector('#arcs .arc', { state: 'attached' })
+    assert.ok(((await page.getAttribute('#arcs .twins', 'd')) ?? '').length > 20)
+    await page.mouse.move(...(await pictureAt(page, '#patches'))(150, 120))
+    await page.waitForTimeout(300) // what drags comes with the first touch
+    const at = await pictureAt(page, '#patches')
+    await page.mouse.move(...at(173, 46))
+    await page.mouse.down()
+    await page.mouse.move(...at(170, 60), { steps: 4 })
+    await page.mouse.move(...at(165, 75), { steps: 4 })
+    await page.mouse.up()
+    await page.waitForFunction(() => location.hash.includes('objects='))
+    await finish(page)
+  }
+})
+
+test('the tour names the shape that is there twice; what it knows of one scene it says of that alone', async () => {
+  const page = await browser.open('#tour=1')
+  await page.waitForFunction(
+    () => document.getElementById('tour-title')?.textContent === 'Drag the star.'
+  )
+  await page.click('#samples button:nth-child(2)')
+  await page.waitForFunction(() => {
+    const sample = document
+        .querySelector('#samples [aria-pressed=true]')
+        .getAttribute('aria-label'),
+      [, shape] = /: (.*) twice/.exec(sample ?? '') ?? []
+    return (
+      sample?.includes('Scene 7') &&
+      document.getElementById('tour-title')?.textContent === `Drag the ${shape}.` &&
+      document.getElementById('tour-text')?.textContent?.includes(`Drag the ${shape} on`)
+    )
+  })
   await finish(page)
 })
 

@@ -12,7 +12,7 @@ import { demoModel } from '../../heed/demo.js'
 import { className } from '../../shared/names.js'
 import { sourceOf } from '../state/place.js'
 import { probabilitiesOf } from '../model/probabilities.js'
-import { otherHead, sayBroken, sayLayers, sayOther } from './tour_facts.js'
+import { otherHead, sayBroken, sayLayers, sayOther, sayTwins, twinOf } from './tour_facts.js'
 import { say } from '../../languages/say.js'
 import type { Page, State } from '../types.js'
 
@@ -33,27 +33,27 @@ const scene = 159
 /** text: of the maps that are there once the state is; nothing until then. */
 const steps: {
   state: (page: Page) => Partial<State>
-  title: string
+  title: (page: Page) => string
   text: (page: Page) => string | undefined
 }[] = [
   {
     state: () => ({ ...start, view: 'heads' }),
-    title: say('tour.dragStar'),
-    text: () => say('tour.twoShapesHereSame')
+    title: (page) => say('tour.drag', { shape: twinOf(page) }),
+    text: sayTwins
   },
   {
     state: (page) => ({ ...start, view: 'heads', ...otherHead(page), scale: 'own' }),
-    title: say('tour.anotherHead'),
+    title: () => say('tour.anotherHead'),
     text: sayOther
   },
   {
     state: () => ({ ...start, view: 'heads', layer: 0, head: 0 }),
-    title: say('tour.anotherLayer'),
+    title: () => say('tour.anotherLayer'),
     text: sayLayers
   },
   {
     state: () => ({ ...start, view: 'intervene', off: ['2.3'] }),
-    title: say('tour.takeHeadOut'),
+    title: () => say('tour.takeHeadOut'),
     text: sayBroken
   }
 ]
@@ -72,9 +72,9 @@ let go: ((step: number) => Promise<void>) | undefined
 function textOf(page: Page, at: number, before: string) {
   const text = steps[at - 1].text(page)
   if (at < steps.length) return text
-  return page.engine.result?.changes?.off.includes('2.3') && text
-    ? say('tour.answerWasNowPut', { text, before: before || '…', after: answerOf(page) })
-    : undefined
+  if (!page.engine.result?.changes?.off.includes('2.3') || !text) return undefined
+  const now = say('tour.answerWasNow', { text, before: before || '…', after: answerOf(page) })
+  return page.store.get().scene === scene ? `${now} ${say('tour.instead')}` : now // known of that scene alone
 }
 
 /* The demo model and a scene that it was made for: others have no such shapes. */
@@ -94,7 +94,7 @@ function createTour(page: Page) {
   function show() {
     const last = at === steps.length
     render(
-      html`<h2 id="tour-title" tabindex="-1">${steps[at - 1].title}</h2><p id="tour-text" aria-live="polite">${textOf(page, at, before) ?? '…'}</p>
+      html`<h2 id="tour-title" tabindex="-1">${steps[at - 1].title(page)}</h2><p id="tour-text" aria-live="polite">${textOf(page, at, before) ?? '…'}</p>
   <div class="row"><span id="tour-at">${say('tour.atOfSteps', { at, steps: steps.length })}</span><button type="button" id="tour-back" ?disabled=${at === 1} @click=${move(-1)}>${say('tour.back')}</button><button type="button" id="tour-next" @click=${move(1)}>${last ? say('tour.done') : say('tour.next')}</button><button type="button" id="tour-end" ?hidden=${last} @click=${end}>${say('tour.skip')}</button></div>`,
       place
     )

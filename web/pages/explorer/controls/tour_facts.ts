@@ -75,6 +75,16 @@ const nameOf = ({ layer, head }: { layer: number; head: number }) => `${layer}.$
 const isThere = ({ engine, picture }: Page) =>
   Boolean(engine.result?.attention && picture?.owner && picture.drawing)
 
+/** The shape that is there twice, in words. */
+export function twinOf({ picture }: Page) {
+  const { twins, drawing } = picture,
+    shape = twins && drawing ? drawing.objects[twins[0]].shape : 'star'
+  return className(shape)
+}
+
+export const sayTwins = (page: Page) =>
+  page.picture.twins ? say('tour.twoShapesHereSame', { shape: twinOf(page) }) : undefined
+
 export function sayOther(page: Page) {
   if (!isThere(page)) return undefined
   const at = otherHead(page),

@@ -4,8 +4,12 @@ import { probabilitiesOf } from '../model/probabilities.js'
 import type { Session } from 'heed'
 import type { Page } from '../types.js'
 
-/* Of all runs together, in ms: what takes longer is begun by a press. */
-export const atOnce = 6000
+/* Parameters of all runs together: what is more is begun by a press. */
+const atOnce = 1e8
+
+/** Whether taking out each head takes a moment. */
+export const isQuick = ({ engine: { model, shape } }: Page) =>
+  (model.parameters || atOnce) * shape.layers * shape.heads < atOnce
 
 export interface Effects {
   /** Of the class whose share is measured. */

@@ -38,12 +38,14 @@ const placeIn = ({ narrow, pitch }: World) => {
   return { along, across, at }
 }
 
-/** The upper left of a head's map. */
+/** The upper left of a head's map, at a whole number of the map's pixels. */
 export function mapPlace(world: World, layer: number, head: number) {
   const { along, across, at } = placeIn(world),
-    { pitch } = world,
+    { pitch, shape } = world,
+    pixel = pitch.map / shape.columns,
+    whole = (value: number) => Math.round((value - pitch.map / 2) / pixel) * pixel,
     [x, y] = at(along(layer) + pitch.along / 2, across(head))
-  return { x: x - pitch.map / 2, y: y - pitch.map / 2 }
+  return { x: whole(x), y: whole(y) }
 }
 
 function busses(world: World) {

@@ -18,7 +18,7 @@ const pixels = 448 // a side of the picture
 let painted: unknown // what the canvas has
 
 export function drawPicture(page: Page, canvas: HTMLCanvasElement) {
-  const { picture, engine, drawn } = page,
+  const { picture, drawn } = page,
     { rows, columns } = drawn.shape,
     height = Math.round((pixels * rows) / columns)
   if (painted === picture.source && canvas.width === pixels && canvas.height === height) return
@@ -27,7 +27,7 @@ export function drawPicture(page: Page, canvas: HTMLCanvasElement) {
     canvas.width = pixels
     canvas.height = height
   }
-  cutOut(picture, engine.result.region, canvas)
+  cutOut(picture, drawn.of.region, canvas)
 }
 
 const rasterCanvas = document.createElement('canvas')
@@ -51,7 +51,7 @@ export function drawInset(page: Page, canvas: HTMLCanvasElement, { row, column, 
   canvas.width = width
   canvas.height = height
   canvas.style.aspectRatio = `${columns} / ${rows}`
-  cutOut(page.picture, page.engine.result.region, canvas)
+  cutOut(page.picture, drawn.of.region, canvas)
   context.imageSmoothingEnabled = false
   context.drawImage(put(drawn.raster), 0, 0, width, height)
   for (const [colour, line] of [

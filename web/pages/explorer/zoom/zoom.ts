@@ -11,8 +11,9 @@ import { laterStyles } from '../later_styles.js'
 import { patchAt } from '../views/stage/shape_drag.js'
 import { Camera, flightOf, viewOf } from './camera.js'
 import { cardsOf } from './cards.js'
-import { atOnce, canMeasure, measureHeads } from './head_effects.js'
+import { canMeasure, isQuick, measureHeads } from './head_effects.js'
 import { answerOfWorld, byLoss, lanesOf, points } from './lanes_scene.js'
+import { LayerRuns } from './layer_values.js'
 import { drawHeads, drawInset, drawPicture, overPicture } from './picture_scene.js'
 import { stopNames, stops } from './stops.js'
 import { factsOf } from './zoom_facts.js'
@@ -29,6 +30,9 @@ const narrowBelow = 700 // pixels of the window, as in style.css
 const clamp = (value: number) => Math.min(1, Math.max(0, value))
 /* Stops whose picture is large enough to be dragged on. */
 const onPicture: Stop[] = ['picture', 'tiles', 'map']
+
+/* Stops whose numbers a run may not have kept. */
+const ofLayer: Stop[] = ['numbers', 'query', 'products', 'softmax']
 
 /** What of the state the scene cannot show, as it can. */
 function shownState({ store, engine }: Page): Partial<State> {
@@ -61,14 +65,16 @@ class Zoom {
   #facts = null as Facts | null
   #world = null as World | null
   #effects = null as Effects | null
-  #effectsOf: unknown = null // the picture and model that they are of
+  #effectsOf: unknown[] = [] // the picture and model that they are of
   #free = false
+  #layers
   #before = {} as Partial<State>
   #shown = '' as Stop | ''
   #scrolled = 0 // where the page was
 
   constructor(page: Page) {
     this.#page = page
+    this.#layers = new LayerRuns(page)
     this.#place.id = 'zoom'
     this.#place.hidden = true
     this.#place.setAttribute('aria-labelledby', 'zoom-title')
@@ -132,6 +138,7 @@ class Zoom {
     this.#open.abort()
     this.#open = null
     this.#measure?.abort()
+    this.#layers.close()
     this.#camera.stop()
     this.#place.hidden = true
     document.body.classList.remove('zooming')
@@ -145,7 +152,8 @@ class Zoom {
   #update() {
     if (!this.#open) return
     const { drawn, engine } = this.#page
-    this.#facts = factsOf(this.#page)
+    if (!engine.result) return this.#follow() // another model, not run yet
+    this.#facts = drawn && factsOf(this.#page, this.#layers.values)
     if (!drawn || !this.#facts) return this.#render()
     const { state, query } = this.#facts
     this.#world = worldOf(
@@ -156,10 +164,12 @@ class Zoom {
     )
     drawPicture(this.#page, element('zoom-picture'))
     drawInset(this.#page, element('zoom-inset'), this.#facts)
-    if (!drawn.of.light && this.#effectsOf !== this.#page.picture) this.#forget()
+    this.#followEffects()
     this.#render()
     this.#drawHeads()
-    if (engine.result && !drawn.of.light) this.#measureSoon()
+    if (!drawn.of.light) this.#measureSoon()
+    if (ofLayer.includes(this.#stop))
+      this.#layers.want(() => this.#update()).catch(this.#page.showError)
     this.#rest()
   }
 
@@ -172,20 +182,21 @@ class Zoom {
     this.#update()
   }
 
-  #forget() {
+  /** What was measured is of one picture and model; while a shape moves nothing is. */
+  #followEffects() {
+    const { engine, picture, drawn } = this.#page,
+      now = [picture, engine.opened, engine.size, drawn.of.fit]
+    if (!drawn.of.light && now.every((one, i) => one === this.#effectsOf[i])) return
     this.#measure?.abort()
     this.#measure = null
     this.#effects = null
-    this.#effectsOf = this.#page.picture
+    this.#effectsOf = now
   }
 
   /** The heads are taken out one by one as soon as they are in sight. */
   #measureSoon(pressed = false) {
-    const { engine } = this.#page,
-      { layers, heads } = engine.shape,
-      long = engine.result.milliseconds * layers * heads > atOnce
     if (this.#measure || (this.#stop !== 'heads' && this.#stop !== 'answer')) return
-    if (!canMeasure(this.#page) || (long && !pressed)) return
+    if (!canMeasure(this.#page) || !(pressed || isQuick(this.#page))) return
     const stop = (this.#measure = new AbortController())
     measureHeads(
       this.#page,
@@ -256,7 +267,7 @@ class Zoom {
     const { store, engine } = this.#page,
       head = (target.closest('[data-head]') as HTMLElement | null)?.dataset.head
     if (head) return canMeasure(this.#page) && this.#toggle(head)
-    if (!on) return
+    if (!on || !engine.result) return
     const { x, y, width, height } = engine.result.region
     const query = patchAt(this.#page, { x: x + on.x * width, y: y + on.y * height }),
       leaves = target !== element('zoom-inset') && this.#stop !== 'tiles'
@@ -301,9 +312,10 @@ class Zoom {
     const page = this.#page,
       facts = this.#facts,
       stop = this.#stop,
-      first = facts?.answer[0]
+      first = facts?.answer[0],
+      moving = page.drawn?.of.light ? 'off' : 'polite' // numbers that change at each frame are not read out
     render(
-      html`<div class="zoom-head"><h1 id="zoom-title" tabindex="-1">${titleOf(page, facts)}</h1><p id="zoom-answer" aria-live="polite">${first ? html`${first.label} <b>${percent(first.share)}</b>` : nothing}</p><button type="button" id="zoom-close" @click=${this.#close}>${say('zoom.close')}</button></div>
+      html`<div class="zoom-head"><h1 id="zoom-title" tabindex="-1">${titleOf(page, facts)}</h1><p id="zoom-answer" aria-live=${moving}>${first ? html`${first.label} <b>${percent(first.share)}</b>` : nothing}</p><button type="button" id="zoom-close" @click=${this.#close}>${say('zoom.close')}</button></div>
 <div id="zoom-said"><canvas id="zoom-inset" width="320" height="320" aria-hidden="true" ?hidden=${onPicture.includes(stop)}></canvas><h2 id="zoom-stop">${say(stops[stop].title)}</h2>${facts ? this.#said(facts, stop) : html`<p>${say('zoom.nothing')}</p>`}</div>
 <div id="zoom-scene"><canvas id="zoom-picture" aria-hidden="true"></canvas><svg id="zoom-drawing" role="img" aria-labelledby="zoom-stop zoom-sentence"><g id="zoom-root" data-stop=${stop}>${facts && this.#world ? this.#scene(facts, this.#world) : nothing}</g></svg><canvas id="zoom-heads" aria-hidden="true"></canvas></div>
 <nav id="zoom-stops" aria-label=${say('zoom.stops')}><button type="button" id="zoom-back" aria-label=${say('tour.back')} ?disabled=${stop === stopNames[0]} @click=${() => this.#step(-1)}>‹</button><div>${stopNames.map((name) => html`<button type="button" data-stop=${name} aria-current=${name === stop ? 'step' : nothing} @click=${() => (name === stop ? this.#go() : page.store.set({ zoom: name }))}>${say(stops[name].title)}</button>`)}</div><button type="button" id="zoom-next" aria-label=${say('tour.next')} ?disabled=${stop === stopNames.at(-1)} @click=${() => this.#step(1)}>›</button></nav>`,
@@ -316,7 +328,7 @@ class Zoom {
       text = textOf(page, stop),
       { step } = stops[stop] as { step?: number },
       learn = document.querySelector('.pages a[href*=learn]') as HTMLAnchorElement
-    return html`${text ? html`<p>${text}</p>` : nothing}<p id="zoom-sentence" aria-live="polite">${sentenceOf(
+    return html`${text ? html`<p>${text}</p>` : nothing}<p id="zoom-sentence" aria-live=${page.drawn.of.light ? 'off' : 'polite'}>${sentenceOf(
       page,
       facts,
       stop,

@@ -5,8 +5,10 @@ import { say } from '../../languages/say.js'
 import { probabilitiesOf } from '../model/probabilities.js'
 import { keysOf } from '../views/stage/arcs.js'
 import { productsOf, vectorOf } from '../views/matrix/pair.js'
+import { statesOf } from './layer_values.js'
 import type { RunnerResult } from '../../shared/types.js'
 import type { Page } from '../types.js'
+import type { LayerValues } from './layer_values.js'
 
 export const classesShown = 5
 export interface ClassShare {
@@ -50,8 +52,20 @@ export function answerOf({ engine }: Page, { logits }: RunnerResult): ClassShare
   }))
 }
 
-/** null: the stage shows no row of a patch in one head. */
-export function factsOf(page: Page): Facts | null {
+/** Of all tokens. */
+function keysOfHead(
+  { engine }: Page,
+  values: LayerValues | null,
+  layer: number,
+  head: number
+): Float32Array {
+  const { data } = (values as LayerValues)[`layer.${layer}.key`],
+    length = data.length / engine.shape.heads
+  return (data as Float32Array).subarray(head * length, (head + 1) * length)
+}
+
+/** values: what the row is made from. null: the stage shows no row of a patch in one head. */
+export function factsOf(page: Page, values: LayerValues | null): Facts | null {
   const { drawn, engine } = page
   if (!drawn) return null
   const { at, of, token, row: weights, shape } = drawn,
@@ -66,10 +80,10 @@ export function factsOf(page: Page): Facts | null {
       ? lines[0].patch + prefixTokens
       : (topOf(weights, 2).find((one) => one.token !== token)?.token ?? -1),
     vector = (what: 'query' | 'key' | 'value', token: number) =>
-      token < 0 ? null : vectorOf(page, what, layer, head, token, of),
+      token < 0 || !values ? null : vectorOf(page, what, layer, head, token, values),
     query = vector('query', token),
     keyVector = vector('key', key),
-    states = of.values[`layer.${Math.max(0, layer - 1)}.output`]?.data as Float32Array | undefined,
+    states = values?.[statesOf(layer)]?.data as Float32Array | undefined,
     width = (states?.length ?? 0) / tokens
   return {
     layer,
@@ -86,7 +100,8 @@ export function factsOf(page: Page): Facts | null {
     ownKey: vector('key', token),
     value: vector('value', token),
     products: query && keyVector && productsOf(query, keyVector),
-    scores: query && engine.row({ layer, head, token, score: 'scaled', of }),
+    scores:
+      query && engine.explain.scoreProducts(query, keysOfHead(page, values, layer, head), true),
     weights,
     top,
     lines,

@@ -77,7 +77,7 @@ export function sentenceOf(
     { shape } = drawn,
     { patch } = engine.model,
     { layer, head, name, top } = facts,
-    none = say('pair.queriesKeysKeptSmall')
+    none = say('zoom.notKept')
   switch (stop) {
     case 'picture':
       return `${drawn.caption}${page.picture.drawing ? ` ${say('zoom.drag')}` : ''}`
@@ -92,7 +92,7 @@ export function sentenceOf(
     case 'numbers':
       return facts.state
         ? say('story.2.answer', { pixels: patch ** 2 * 3, count: facts.state.length })
-        : say('zoom.notKept')
+        : none
     case 'query':
       return facts.query ? say('zoom.query', { layer, head, depth: facts.query.length }) : none
     case 'products':

@@ -18,16 +18,16 @@ const diverging = divergingTable(),
   kept = say('pair.queriesKeysKeptSmall'),
   single = say('pair.chooseOneHeadLayer')
 
-/** The vector of a token in a head, [d]; null where the run did not keep it. of: the run. */
+/** The vector of a token in a head, [d]; null where the run did not keep it. values: of the run. */
 export function vectorOf(
   { engine }: Page,
   what: 'query' | 'key' | 'value',
   layer: number,
   head: number,
   token: number,
-  of: RunnerResult = engine.result
+  values: RunnerResult['values'] = engine.result.values
 ): Float32Array | null {
-  const value = of.values[`layer.${layer}.${what}`],
+  const value = values[`layer.${layer}.${what}`],
     { heads, tokens } = engine.shape
   if (!value) return null
   const length = value.data.length / heads / tokens,
