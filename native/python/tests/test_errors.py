@@ -151,7 +151,8 @@ class Errors(unittest.TestCase):
 
     def test_another_interpreter(self) -> None:
         """NumPy refuses a second interpreter of the process; the first one goes on, whose types ctypes has forgotten then."""
-        code = ("import heed, numpy as np\nimport _xxsubinterpreters as more\nother = more.create()\ntry:\n    more.run_string(other, 'import heed')\n"
+        code = ("import heed, numpy as np\ntry:\n    import _interpreters as more\nexcept ImportError:\n    import _xxsubinterpreters as more  # before 3.13\n"
+                "other = more.create()\ntry:\n    more.run_string(other, 'import heed')\n"
                 "except Exception as error:\n    print(type(error).__name__)\nmore.destroy(other)\n"
                 f"model = heed.open({str(MODEL)!r}, device='cpu')\nrun = model.run(np.zeros((9, 9, 3), np.uint8))\n"
                 "run.map(0, 0, 0).image(), run.rollout(), run.statistics(), model.explain(np.zeros((9, 9, 3), np.uint8), 'ledger')\nprint('goes on')")
