@@ -55,7 +55,8 @@ class Cell(unittest.TestCase):
         place = "itself" if most == 0 else f"patch ({(most - 1) // 5}, {(most - 1) % 5})"
         dom = shown(run.html())
         words = html.unescape(re.search(r'role="status">([^<]*)<', dom)[1])  # type: ignore[index]
-        found = re.fullmatch(r"Layer 1, head 0: CLS gives ([\d.]+) % of its attention to (CLS and )?(\d+) patch(?:es)? [a-z ]+, most to (.*): ([\d.]+) % = ([\d.]+) × uniform\.", words)
+        found = re.fullmatch(r"Layer 1, head 0: CLS gives ([\d.]+) % of its attention to (CLS and )?(\d+) patch(?:es)? [a-z ]+, "
+                             r"most to (.*): ([\d.]+) % = ([\d.]+) × uniform\.", words)
         assert found is not None, words
         order = np.sort(row)[::-1]
         count = int(np.searchsorted(order.cumsum(), order.sum() / 2)) + 1
