@@ -667,6 +667,12 @@ function mapsByNative(tensors) {
   return nativeReport(folder, '2,10', 'maps', 'own.safetensors').results[0]
 }
 
+/** What a caption says of the same maps without the scene whose shapes it names. @param {string} caption */
+function withoutScene(caption) {
+  assert.match(caption, /patches on the teal star,/)
+  return caption.replace('on the teal star', 'at the bottom left')
+}
+
 test('every view is saved with its numbers, caption and the hash of the weights', async () => {
   const page = await browser.open(),
     caption = await text(page, 'caption'),
@@ -724,12 +730,7 @@ test('every view is saved with its numbers, caption and the hash of the weights'
     await page.waitForFunction(() =>
       document.getElementById('status').textContent.startsWith('picture')
     )
-    // a file has no scene, whose shapes a caption names
-    assert.match(caption, /patches on the teal star,/)
-    assert.equal(
-      await text(page, 'caption'),
-      caption.replace('on the teal star', 'at the bottom left')
-    )
+    assert.equal(await text(page, 'caption'), withoutScene(caption))
     sameHeads(JSON.parse(await saved(page, '#save-json')).results[0].heads, json.results[0].heads)
   }
   const [png] = await Promise.all([saved(page, '#save-png')])
