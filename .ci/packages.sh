@@ -93,6 +93,7 @@ need_node() {
     mkdir -p "$build/node"
     npm install --prefix "$build/node" --no-save --ignore-scripts --no-audit --no-fund "$newer_node@22.23.5" >&2 ||
       { say "no newer Node: no pages, and tests of JavaScript are skipped"; return 0; }
+    rm -f "$root/node_modules/.package-lock.json" # the older one has left out what wants a newer one
   fi
   PATH="$build/node/node_modules/$newer_node/bin:$PATH"
   export PATH
