@@ -26,8 +26,9 @@ class Notebooks(unittest.TestCase):
             self.skipTest("no nbclient here")
         notebook: Any = cast(Any, read)(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
-        results = [next((dict(one["data"]) for one in cell.outputs if one.output_type in ("execute_result", "display_data")), {})
-                   for cell in notebook.cells if cell.cell_type == "code"]
+        results: list[dict[str, Any]] = [
+            next((dict(one["data"]) for one in cell.outputs if one.output_type in ("execute_result", "display_data")), {})
+            for cell in notebook.cells if cell.cell_type == "code"]
         for result in results:
             if "text/plain" in result:  # numpy 2 shows a number with its type
                 result["text/plain"] = re.sub(r"np\.\w+\(([^()]*)\)", r"\1", result["text/plain"])
