@@ -257,13 +257,22 @@ interface PageElements {
   'weights-formula': HTMLDivElement
   'weights-title': HTMLHeadingElement
   window: HTMLInputElement
+  'zoom-answer': HTMLParagraphElement
+  'zoom-back': HTMLButtonElement
   'zoom-close': HTMLButtonElement
+  'zoom-drawing': SVGSVGElement
   'zoom-heads': HTMLCanvasElement
   'zoom-in': HTMLButtonElement
   'zoom-inset': HTMLCanvasElement
+  'zoom-measure': HTMLButtonElement
+  'zoom-next': HTMLButtonElement
   'zoom-picture': HTMLCanvasElement
   'zoom-root': SVGGElement
+  'zoom-said': HTMLDivElement
   'zoom-scene': HTMLDivElement
+  'zoom-sentence': HTMLParagraphElement
+  'zoom-stop': HTMLHeadingElement
+  'zoom-stops': HTMLElement
   'zoom-title': HTMLHeadingElement
 }
 

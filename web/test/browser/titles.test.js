@@ -87,11 +87,10 @@ async function rowsOf(source, scene) {
  */
 function rowSaid({ info, row, rollout }, text) {
   const { prefixTokens, columns, tokenNames } = info,
-    [, y, x] = /patch \((\d+), (\d+)\)/.exec(text) ?? [],
-    named = tokenNames.findIndex((name) => text.includes(name)),
-    token = /(from|: |of) (CLS|register \d)/.test(text)
-      ? named
-      : prefixTokens + Number(y) * columns + Number(x),
+    [, query, y, x] = /(?:from|:|of) (CLS|register \d|patch \((\d+), (\d+)\))/.exec(text) ?? [],
+    token = y
+      ? prefixTokens + Number(y) * columns + Number(x)
+      : tokenNames.findIndex((name) => name === query),
     [, first, last] = /^Rollout of layers (\d+) to (\d+)/.exec(text) ?? [],
     [, layer, head] = /^Layer (\d+), head (\d+)/.exec(text) ?? []
   assert.ok((first ?? layer) !== undefined && token >= 0, `no row is named: ${text}`)

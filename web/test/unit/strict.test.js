@@ -40,9 +40,13 @@ test('elements.d.ts names the ids of the pages', () => {
       .map((name) => read(folder, name))
   )
   /* What is made when it is asked for. */
-  const made = ['controls/key_list', 'controls/menus', 'controls/tour', 'open/camera'].map((name) =>
-    read('pages/explorer', `${name}.ts`)
-  )
+  const made = [
+    'controls/key_list',
+    'controls/menus',
+    'controls/tour',
+    'open/camera',
+    'zoom/zoom'
+  ].map((name) => read('pages/explorer', `${name}.ts`))
   const ids = [...pages, ...made, read('examples/script/index.html')].flatMap((text) =>
     [...text.matchAll(/<[a-z][\w-]*\b[^>]*?\sid="([^"]+)"/g)].map(([, id]) => id)
   )
