@@ -1,6 +1,6 @@
 /* The package's scripts, by the names under which others ask for them, and what they share as
  * chunks: node package.js OUT, beside the modules that are there. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
@@ -60,6 +60,21 @@ export async function packageScripts(out) {
   await esbuild.build({ ...options, entryPoints: at(['worker', 'thread']) })
 }
 
+/** Leaves out of `exports` the modules that this machine's tools did not make. @param {string} folder */
+function onlyWhatIsThere(folder) {
+  const path = join(folder, 'package.json'),
+    said = JSON.parse(readFileSync(path, 'utf8')),
+    there = Object.entries(said.exports).filter(
+      ([name]) => !name.endsWith('.wasm') || existsSync(join(folder, name))
+    )
+  if (there.length === Object.keys(said.exports).length) return
+  writeFileSync(
+    path,
+    `${JSON.stringify({ ...said, exports: Object.fromEntries(there) }, null, 2)}\n`
+  )
+}
+
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   await packageScripts(resolve(process.argv[2]))
+  onlyWhatIsThere(resolve(process.argv[2]))
 }
