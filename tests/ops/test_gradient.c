@@ -122,6 +122,29 @@ static heed_value make_attention(maker *m) {
   return heed_define_attention(m->graph, &desc).output;
 }
 
+/* Two blocks of a stage each: x + W gelu(norm(x)), and attention of the sum to itself. */
+static heed_value make_stages(maker *m) {
+  const heed_shape apart = HEED_SHAPE(1, 1, 4, 6), joined = HEED_SHAPE(1, 4, 6);
+  heed_value x = m->in[0];
+  for (uint32_t stage = 1; stage <= 2; stage++) {
+    heed_graph_stage(m->graph, stage);
+    const heed_layer_norm_desc norm = {
+        sizeof norm, x, constant(m, HEED_SHAPE(6)), constant(m, HEED_SHAPE(6)), 1e-3f, false};
+    const heed_linear_desc linear = {.struct_size = sizeof linear,
+                                     .x = heed_define_layer_norm(m->graph, &norm),
+                                     .weight = constant(m, HEED_SHAPE(6, 6)),
+                                     .bias = constant(m, HEED_SHAPE(6)),
+                                     .residual = x,
+                                     .activation = HEED_ACTIVATION_GELU};
+    const heed_value y =
+        heed_define_reshape(m->graph, heed_define_linear(m->graph, &linear), &apart);
+    const heed_attention_desc attention = {
+        .struct_size = sizeof attention, .query = y, .key = y, .value = y};
+    x = heed_define_reshape(m->graph, heed_define_attention(m->graph, &attention).output, &joined);
+  }
+  return x;
+}
+
 static const struct gradient_case {
   const char *name;
   make_value *make;
@@ -141,6 +164,7 @@ static const struct gradient_case {
     {"rotary", make_rotary, {{4, {2, 2, 4, 5}}}, 4},
     {"patch_embedding", make_patches, {{4, {2, 2, 7, 9}}}, 1},
     {"linear", make_linear, {{3, {2, 3, 5}}, {3, {2, 3, 12}}}, 3},
+    {"stages", make_stages, {{3, {1, 4, 6}}}, 1},
     {"attention", make_attention, {{4, {2, 2, 4, 3}}, {4, {2, 2, 5, 3}}, {4, {2, 2, 5, 4}}}, 8}};
 
 /* A graph with its reverse pass, ready to run. */
@@ -153,7 +177,9 @@ typedef struct ready {
   size_t in_count[INPUTS], count;
 } ready;
 
-static void open_case(ready *r, const struct gradient_case *c, int variant, heed_backend *backend) {
+/* frugal: nothing is kept for the reverse pass, and two queries go back at a time. */
+static void open_case(ready *r, const struct gradient_case *c, int variant, bool frugal,
+                      heed_backend *backend) {
   *r = (ready){.m = {.random = {17 + (uint64_t)variant}, .variant = variant}};
   assert_ok(heed_graph_create(test_backend_context(), &r->m.graph, &error));
   uint32_t inputs = 0;
@@ -178,7 +204,9 @@ static void open_case(ready *r, const struct gradient_case *c, int variant, heed
   const heed_gradient_desc desc = {.of = r->y,
                                    .seed = heed_define_constant(r->m.graph, &seed),
                                    .wanted = r->m.in,
-                                   .wanted_count = inputs};
+                                   .wanted_count = inputs,
+                                   .held_bytes = frugal,
+                                   .block_bytes = frugal ? 160 : 0};
   assert_ok(heed_graph_gradient(r->m.graph, &desc, r->gradient, &error));
   const heed_value taps[] = {r->y, r->gradient[0], r->gradient[1], r->gradient[2]};
   const heed_plan_desc plan = {sizeof plan, taps, 1 + inputs, HEED_ATTENTION_MODE_AUTO};
@@ -219,10 +247,10 @@ static double difference(ready *r, float *x) {
   return sum / (12.0 * (double)h);
 }
 
-static void check_case(const struct gradient_case *c, int variant, uint32_t backend) {
+static void check_case(const struct gradient_case *c, int variant, bool frugal, uint32_t backend) {
   ready r;
   float found[INPUTS][MOST];
-  open_case(&r, c, variant, test_backend_get(backend));
+  open_case(&r, c, variant, frugal, test_backend_get(backend));
   (void)run_case(&r);
   for (uint32_t k = 0; k < INPUTS && r.in_count[k]; k++)
     assert_ok(heed_session_read(r.session, r.gradient[k], 0, r.in_count[k], found[k], &error));
@@ -244,7 +272,10 @@ static void test_adjoints(void **state) {
   (void)state;
   for (uint32_t b = 0; b < test_backend_count(); b++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-      for (int v = 0; v < cases[i].variants; v++) check_case(&cases[i], v, b);
+      for (int v = 0; v < cases[i].variants; v++) {
+        check_case(&cases[i], v, false, b);
+        check_case(&cases[i], v, true, b);
+      }
 }
 
 /* The same bits with 1 and 3 threads: what each input gets. */
@@ -257,13 +288,38 @@ static void test_threads(void **state) {
       heed_backend *backend;
       const heed_cpu_desc cpu = {sizeof cpu, t ? 3 : 1, NULL};
       assert_ok(heed_cpu_backend_create(test_backend_context(), &cpu, &backend, &error));
-      open_case(&r, &cases[i], 0, backend);
+      open_case(&r, &cases[i], 0, false, backend);
       (void)run_case(&r);
       assert_ok(heed_session_read(r.session, r.gradient[0], 0, r.in_count[0], found[t], &error));
       close_case(&r);
       heed_backend_destroy(backend);
     }
     assert_memory_equal(found[0], found[1], r.in_count[0] * sizeof(float));
+  }
+}
+
+/* What is not kept is computed again, and queries go back in blocks: other nodes, the same numbers
+ * but for the order of sums in attention, which sums otherwise where nobody reads its weights. */
+static void test_frugal(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (cases[i].make != make_stages && cases[i].make != make_attention) continue;
+    float found[2][MOST];
+    uint32_t nodes[2];
+    ready r;
+    for (uint32_t frugal = 0; frugal < 2; frugal++) {
+      open_case(&r, &cases[i], 0, frugal, test_backend_get(0));
+      (void)run_case(&r);
+      nodes[frugal] = heed_graph_node_count(r.m.graph);
+      assert_ok(
+          heed_session_read(r.session, r.gradient[0], 0, r.in_count[0], found[frugal], &error));
+      close_case(&r);
+    }
+    assert_true(nodes[1] > nodes[0]);
+    for (size_t k = 0; k < r.in_count[0]; k++)
+      if (!(fabsf(found[0][k] - found[1][k]) <= 1e-5f * (1.0f + fabsf(found[0][k]))))
+        fail_msg("%s, element %zu: found %.9g, kept %.9g", cases[i].name, k, (double)found[1][k],
+                 (double)found[0][k]);
   }
 }
 
@@ -351,8 +407,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_adjoints), cmocka_unit_test(test_threads),
-      cmocka_unit_test(test_independent), cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_adjoints),
+                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_frugal),
+                                     cmocka_unit_test(test_independent),
+                                     cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests_name("gradient", tests, NULL, test_backend_close_all);
 }

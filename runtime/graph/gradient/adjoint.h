@@ -16,8 +16,19 @@ struct heed_gradient {
   heed_value *gradient; /* by id: the sum of the parts of the whole value so far, or none */
   struct heed_gradient_part *parts; /* what views of a value got, in no order */
   size_t part_count, part_room;
+  uint64_t held_bytes, block_bytes;
+  /* remake.c */
+  uint32_t count;    /* values of the forward pass */
+  uint32_t stage;    /* the last one that was gone through; UINT32_MAX: none yet */
+  uint64_t held;     /* bytes of the results of stages that are kept */
+  bool remakes;      /* the results of `stage` are computed again */
+  uint32_t *again;   /* by id of the forward pass: what equals it in the reverse pass, or 0 */
+  uint32_t *forward; /* by id, less `count`: what of the forward pass equals it, or 0 */
+  size_t forward_count, forward_room;
 };
 
+/* The id under which a value's gradient is kept: of what owns the memory, in the forward pass. */
+uint32_t heed_gradient_own(const heed_gradient *g, uint32_t id);
 /* The gradient of a result of the node; value 0: the scalar does not depend on it. */
 heed_value heed_gradient_of(heed_gradient *g, uint32_t id);
 /* Whether the input gets a part at all. */

@@ -42,9 +42,10 @@ static heed_value multiply(heed_gradient *g, heed_value a, bool turn_a, heed_val
 #define KEPT_BYTES (4u << 20)
 
 /* Weights and logits. Large ones are made again, so that no more than one layer's are held; unless
- * they are kept anyway for who wants their gradient. */
+ * they are kept anyway for who wants their gradient, or were just made again. */
 static heed_attention_values find_maps(heed_gradient *g, const heed_node *node, bool wanted) {
-  if (!wanted && heed_ops[node->op]->map_bytes(g->graph, node) > KEPT_BYTES)
+  if (!wanted && node->output[0] <= g->count &&
+      heed_ops[node->op]->map_bytes(g->graph, node) > KEPT_BYTES)
     return heed_define_attention(g->graph, node->desc);
   return (heed_attention_values){.weights = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]},
                                  .logits = {node->output[HEED_ATTENTION_RESULT_LOGITS]}};
@@ -65,21 +66,80 @@ static heed_value weights_gradient(heed_gradient *g, const heed_attention_desc *
   return heed_define_elementwise(g->graph, &hidden);
 }
 
-/* What query and key get, from ds. */
-static void add_scores(heed_gradient *g, const heed_attention_desc *desc, heed_value weights,
-                       heed_value gradient) {
+/* What goes back through some queries; value 0: nobody asks. */
+typedef struct parts {
+  heed_value query, key, value, weights;
+} parts;
+typedef struct asked {
+  bool query, key, value, weights;
+} asked;
+
+/* desc has these queries alone, y is the gradient of what they give. */
+static parts go_back(heed_gradient *g, const heed_attention_desc *desc, heed_attention_values maps,
+                     heed_value y, asked asks) {
+  parts made = {{0}, {0}, {0}, {0}};
   const float factor = desc->scale * g->rules.scores;
+  if (asks.value)
+    made.value = heed_gradient_times(g, multiply(g, maps.weights, true, y, false), g->rules.values);
+  if (!asks.query && !asks.key && !asks.weights) return made;
+  const heed_value gradient = weights_gradient(g, desc, maps.logits, y);
+  if (asks.weights) made.weights = gradient;
+  if (!asks.query && !asks.key) return made;
   const heed_value sum = heed_gradient_reduce(g, HEED_REDUCE_SUM,
-                                              heed_gradient_product(g, weights, gradient)),
-                   scores = heed_gradient_product(g, weights,
+                                              heed_gradient_product(g, maps.weights, gradient)),
+                   scores = heed_gradient_product(g, maps.weights,
                                                   heed_gradient_difference(g, gradient, sum));
-  if (heed_gradient_wants(g, desc->query))
-    heed_gradient_add(g, desc->query,
-                      heed_gradient_times(g, multiply(g, scores, false, desc->key, false), factor));
-  if (heed_gradient_wants(g, desc->key))
-    heed_gradient_add(
-        g, desc->key,
-        heed_gradient_times(g, multiply(g, scores, true, desc->query, false), factor));
+  if (asks.query)
+    made.query = heed_gradient_times(g, multiply(g, scores, false, desc->key, false), factor);
+  if (asks.key)
+    made.key = heed_gradient_times(g, multiply(g, scores, true, desc->query, false), factor);
+  return made;
+}
+
+/* Whether each query's weights are the same without the others. */
+static bool has_free_queries(const heed_gradient *g, const heed_attention_desc *desc) {
+  return !desc->mask.id && !desc->query_padding.id && !desc->causal_offsets.id &&
+         !heed_attention_hides_by_position(desc) &&
+         (!desc->bias.id || heed_gradient_shape(g, desc->bias)->dim[2] == 1);
+}
+
+/* Queries [first, first + count) of x [B, H, Tq, D]. */
+static heed_value take_queries(heed_gradient *g, heed_value x, uint32_t first, uint32_t count) {
+  heed_slice_desc slice = {.struct_size = sizeof slice,
+                           .x = x,
+                           .shape = *heed_gradient_shape(g, x),
+                           .start = {0, 0, (int32_t)first, 0},
+                           .step = {1, 1, 1, 1}};
+  slice.shape.dim[2] = count;
+  return heed_define_slice(g->graph, &slice);
+}
+
+static heed_value join_queries(heed_gradient *g, heed_value before, heed_value more) {
+  const heed_concat_desc concat = {sizeof concat, {before, more}, 2, 2};
+  return before.id ? heed_define_concat(g->graph, &concat) : more;
+}
+
+static heed_value sum_up(heed_gradient *g, heed_value before, heed_value more) {
+  const heed_add_desc add = {sizeof add, before, more};
+  return before.id ? heed_define_add(g->graph, &add) : more;
+}
+
+/* Block by block, so that the weights of no more than one block are held. */
+static parts go_back_in_blocks(heed_gradient *g, const heed_attention_desc *desc, heed_value y,
+                               uint32_t block, asked asks) {
+  const uint32_t queries = heed_gradient_shape(g, desc->query)->dim[2];
+  parts all = {{0}, {0}, {0}, {0}};
+  for (uint32_t first = 0; first < queries && g->graph->status == HEED_OK; first += block) {
+    const uint32_t count = block < queries - first ? block : queries - first;
+    heed_attention_desc some = *desc;
+    some.query = take_queries(g, desc->query, first, count);
+    const parts made = go_back(g, &some, heed_define_attention(g->graph, &some),
+                               take_queries(g, y, first, count), asks);
+    if (asks.query) all.query = join_queries(g, all.query, made.query);
+    if (asks.key) all.key = sum_up(g, all.key, made.key);
+    if (asks.value) all.value = sum_up(g, all.value, made.value);
+  }
+  return all;
 }
 
 HEED_ADJOINT(attention) {
@@ -91,16 +151,18 @@ HEED_ADJOINT(attention) {
   }
   const heed_value own = {node->output[HEED_ATTENTION_RESULT_WEIGHTS]},
                    y = split_heads(g, desc, heed_gradient_of(g, node->output[0]));
-  const bool wanted = heed_gradient_is_wanted(g, own.id),
-             scores = g->rules.scores != 0.0f &&
-                      (heed_gradient_wants(g, desc->query) || heed_gradient_wants(g, desc->key));
-  const heed_attention_values maps = find_maps(g, node, wanted);
-  if (heed_gradient_wants(g, desc->value))
-    heed_gradient_add(
-        g, desc->value,
-        heed_gradient_times(g, multiply(g, maps.weights, true, y, false), g->rules.values));
-  if (!scores && !wanted) return;
-  const heed_value gradient = weights_gradient(g, desc, maps.logits, y);
-  if (wanted) heed_gradient_add(g, own, gradient);
-  if (scores) add_scores(g, desc, maps.weights, gradient);
+  const bool scores = g->rules.scores != 0.0f;
+  const asked asks = {.query = scores && heed_gradient_wants(g, desc->query),
+                      .key = scores && heed_gradient_wants(g, desc->key),
+                      .value = heed_gradient_wants(g, desc->value),
+                      .weights = heed_gradient_is_wanted(g, own.id)};
+  const uint64_t bytes = heed_ops[node->op]->map_bytes(g->graph, node),
+                 rows = g->block_bytes / (bytes / heed_gradient_shape(g, desc->query)->dim[2]);
+  const parts made = bytes > g->block_bytes && !asks.weights && has_free_queries(g, desc)
+                         ? go_back_in_blocks(g, desc, y, rows ? (uint32_t)rows : 1, asks)
+                         : go_back(g, desc, find_maps(g, node, asks.weights), y, asks);
+  if (asks.query) heed_gradient_add(g, desc->query, made.query);
+  if (asks.key) heed_gradient_add(g, desc->key, made.key);
+  if (asks.value) heed_gradient_add(g, desc->value, made.value);
+  if (asks.weights) heed_gradient_add(g, own, made.weights);
 }

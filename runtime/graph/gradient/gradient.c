@@ -9,17 +9,18 @@
 #include "base/tensor.h"
 #include "graph/gradient/adjoint.h"
 #include "graph/gradient/parts.h"
+#include "graph/gradient/remake.h"
 #include "graph/gradient/take_apart.h"
 
 const heed_gradient_rules heed_gradient_plain = {.products = 1.0f, .scores = 1.0f, .values = 1.0f};
 
 bool heed_gradient_wants(const heed_gradient *g, heed_value input) {
-  return input.id && g->depends[heed_graph_root(g->graph, input.id)];
+  return input.id && g->depends[heed_gradient_own(g, input.id)];
 }
 
 bool heed_gradient_is_wanted(const heed_gradient *g, uint32_t id) {
   for (uint32_t i = 0; i < g->wanted_count; i++)
-    if (heed_graph_root(g->graph, g->wanted[i].id) == id) return true;
+    if (heed_graph_root(g->graph, g->wanted[i].id) == heed_gradient_own(g, id)) return true;
   return false;
 }
 
@@ -37,7 +38,7 @@ static heed_value add_up(heed_gradient *g, heed_value sum, heed_value more) {
 void heed_gradient_add(heed_gradient *g, heed_value input, heed_value part) {
   if (!part.id || !heed_gradient_wants(g, input)) return;
   const heed_value_record *record = heed_graph_record(g->graph, input.id);
-  const uint32_t root = heed_graph_root(g->graph, input.id);
+  const uint32_t root = heed_gradient_own(g, input.id);
   const heed_shape whole = heed_graph_record(g->graph, root)->shape;
   if (heed_shape_count(&record->shape) == heed_shape_count(&whole))
     g->gradient[root] = add_up(g, g->gradient[root], heed_define_reshape(g->graph, part, &whole));
@@ -46,6 +47,7 @@ void heed_gradient_add(heed_gradient *g, heed_value input, heed_value part) {
 }
 
 heed_value heed_gradient_of(heed_gradient *g, uint32_t id) {
+  id = heed_gradient_own(g, id);
   for (heed_value joined; (joined = heed_gradient_join_parts(g, id)).id;)
     g->gradient[id] = add_up(g, g->gradient[id], joined);
   return g->gradient[id];
@@ -78,7 +80,7 @@ static heed_status go_back(heed_gradient *g, heed_error *error) {
   const size_t nodes = g->graph->node_count;
   const uint32_t last = g->graph->stage_count;
   for (size_t n = nodes; n-- > 0;) {
-    const heed_node node = g->graph->nodes[n]; /* nodes move when there are more */
+    heed_node node = g->graph->nodes[n]; /* nodes move when there are more */
     const bool another = reaches_another_result(g, &node);
     if (!another && !heed_gradient_of(g, node.output[0]).id) continue;
     const heed_op *op = heed_ops[node.op];
@@ -87,7 +89,7 @@ static heed_status go_back(heed_gradient *g, heed_error *error) {
       heed_gradient_refuse(g, op->name);
     else if (another)
       heed_gradient_refuse(g, "a map that other nodes read");
-    else
+    else if (heed_gradient_remake(g, &node))
       op->adjoint(g, &node);
     HEED_TRY(heed_graph_status(g->graph, error));
   }
@@ -162,14 +164,21 @@ heed_status heed_graph_gradient(heed_graph *graph, const heed_gradient_desc *des
                      .rules = desc->rules ? *desc->rules : heed_gradient_plain,
                      .wanted = desc->wanted,
                      .wanted_count = desc->wanted_count,
+                     .held_bytes = desc->held_bytes ? desc->held_bytes : 256u << 20,
+                     .block_bytes = desc->block_bytes ? desc->block_bytes : 32u << 20,
+                     .count = (uint32_t)count,
+                     .stage = UINT32_MAX,
+                     .again = heed_alloc(graph->context, count + 1, sizeof *g.again),
                      .depends = heed_alloc(graph->context, count + 1, sizeof *g.depends),
                      .gradient = heed_alloc(graph->context, count + 1, sizeof *g.gradient)};
   const heed_status status =
-      g.depends && g.gradient
+      g.depends && g.gradient && g.again
           ? differentiate(&g, desc, gradients, error)
           : heed_fail_memory(error, "gradient", (count + 1) * sizeof *g.gradient);
   heed_free(graph->context, g.depends);
   heed_free(graph->context, g.gradient);
   heed_free(graph->context, g.parts);
+  heed_free(graph->context, g.again);
+  heed_free(graph->context, g.forward);
   return status;
 }

@@ -17,6 +17,12 @@ typedef struct heed_gradient_desc {
   const heed_value *wanted;
   uint32_t wanted_count;
   const heed_gradient_rules *rules; /* NULL: heed_gradient_plain */
+  /* Bytes of results that the last stages keep for the reverse pass, which computes those of
+   * earlier ones again; 0: 256 MiB, and ViT-B at 224 pixels has 130 MB. */
+  uint64_t held_bytes;
+  /* Bytes of attention weights that are held at a time where nobody asks for their gradient; 0: 32
+   * MiB. */
+  uint64_t block_bytes;
 } heed_gradient_desc;
 
 /* Appends the nodes of a reverse pass, each in a stage after all others, in the opposite order.
