@@ -279,7 +279,9 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
     status = cli_pipeline_plan(cli, &pipeline, choice);
     if (!graph && !plan && (status == HEED_OK || heed_onnx_lacks(status))) {
       cli_onnx_report(&pipeline, cli->error.message);
-      status = status == HEED_OK ? HEED_OK : cli_onnx_runs(cli, &pipeline, model);
+      status = status == HEED_OK
+                   ? HEED_OK
+                   : heed_onnx_check(heed_model_files_onnx(pipeline.files), &cli->error);
     } else if (status == HEED_OK) {
       if (plan && json) json_plan(&pipeline);
       if (plan && !json) print_plan(&pipeline);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/budget.h"
+
 bool heed_size_mul(size_t a, size_t b, size_t *out) {
   *out = 0;
   if (b != 0 && a > SIZE_MAX / b) return false;
@@ -39,6 +41,7 @@ uint64_t heed_align_up(uint64_t value, uint64_t alignment) {
 void *heed_alloc_raw(const heed_context *context, size_t count, size_t size) {
   size_t bytes;
   if (!heed_size_mul(count, size, &bytes) || bytes == 0) return NULL;
+  if (!heed_budget_allows(context, bytes)) return NULL;
   return context->allocator.alloc(bytes, 64, context->allocator.user);
 }
 

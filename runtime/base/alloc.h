@@ -14,7 +14,8 @@ bool heed_u64_add(uint64_t a, uint64_t b, uint64_t *out);
 uint64_t heed_align_up(uint64_t value, uint64_t alignment);
 
 /* count * size bytes, zeroed, aligned to 64; NULL when out of memory, on overflow, or when count or
- * size is 0 (then ask for at least one). Free with heed_free, which accepts NULL. */
+ * size is 0 (then ask for at least one). It is spent from the budget of the context, where there is
+ * one. Free with heed_free, which accepts NULL. */
 void *heed_alloc(const heed_context *context, size_t count, size_t size);
 /* The same without zeroing: for large buffers that are written whole. */
 void *heed_alloc_raw(const heed_context *context, size_t count, size_t size);

@@ -30,6 +30,7 @@ heed_status heed_context_create(const heed_context_desc *desc, heed_context **co
   if (full.allocator.alloc) made.allocator = full.allocator;
   made.log = full.log;
   made.log_user = full.log_user;
+  made.most_reading = full.most_reading;
   heed_context *result = made.allocator.alloc(sizeof *result, 64, made.allocator.user);
   if (!result) return heed_fail_memory(error, "context", sizeof *result);
   *result = made;

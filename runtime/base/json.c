@@ -60,9 +60,6 @@ static heed_status fail_at(parser *p, size_t at, const char *what) {
 
 static heed_status add_node(parser *p, heed_json_kind kind, size_t start, size_t length) {
   heed_json *json = p->json;
-  if (json->count >= HEED_JSON_MAX_NODES)
-    return heed_fail(p->error, HEED_UNSUPPORTED, "%s: too many values (found more than %u)",
-                     p->where, HEED_JSON_MAX_NODES);
   if (!heed_grow(json->context, &json->nodes, &json->capacity, json->count + 1,
                  sizeof *json->nodes))
     return heed_fail_memory(p->error, p->where, json->count * 2 * sizeof *json->nodes);

@@ -11,7 +11,6 @@
 #include "base/context.h"
 
 #define HEED_JSON_MAX_DEPTH 64
-#define HEED_JSON_MAX_NODES (1u << 24) /* values and keys; 256 MiB of nodes */
 
 typedef enum heed_json_kind {
   HEED_JSON_NONE = 0, /* of the value 0 */

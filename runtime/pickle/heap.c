@@ -24,19 +24,11 @@ void heed_pickle_heap_end(heed_pickle_heap *heap) {
   *heap = (heed_pickle_heap){.context = heap->context};
 }
 
-static heed_status fail_limit(const heed_pickle_heap *heap, const char *what, uint32_t most,
-                              heed_error *error) {
-  return heed_fail(error, HEED_UNSUPPORTED, "%s: too many %s in the pickle (expected at most %u)",
-                   heap->where, what, most);
-}
-
 heed_status heed_pickle_make(heed_pickle_heap *heap, heed_pickle_kind kind, heed_pickle_id *id,
                              heed_error *error) {
   *id = 0;
-  if (heap->count == HEED_PICKLE_MAX_VALUES)
-    return fail_limit(heap, "values", HEED_PICKLE_MAX_VALUES, error);
-  if (!heed_grow(heap->context, &heap->values, &heap->capacity, (size_t)heap->count + 1,
-                 sizeof *heap->values))
+  if (heap->count == UINT32_MAX || !heed_grow(heap->context, &heap->values, &heap->capacity,
+                                              (size_t)heap->count + 1, sizeof *heap->values))
     return heed_fail_memory(error, heap->where, heap->count * sizeof *heap->values);
   *id = heap->count++;
   heap->values[*id] = (heed_pickle_value){.kind = (uint8_t)kind};
@@ -46,11 +38,10 @@ heed_status heed_pickle_make(heed_pickle_heap *heap, heed_pickle_kind kind, heed
 heed_status heed_pickle_make_text(heed_pickle_heap *heap, heed_pickle_kind kind, size_t length,
                                   heed_pickle_id *id, char **bytes, heed_error *error) {
   HEED_TRY(heed_pickle_make(heap, kind, id, error));
-  if (length >= HEED_PICKLE_MAX_TEXT - heap->text_size)
-    return fail_limit(heap, "bytes of text", HEED_PICKLE_MAX_TEXT, error);
-  const size_t need = heap->text_size + length + 1;
-  if (!heed_grow(heap->context, &heap->texts, &heap->text_capacity, need, 1))
-    return heed_fail_memory(error, heap->where, need);
+  const uint64_t need = (uint64_t)heap->text_size + length + 1;
+  if (need > UINT32_MAX ||
+      !heed_grow(heap->context, &heap->texts, &heap->text_capacity, (size_t)need, 1))
+    return heed_fail_memory(error, heap->where, (size_t)need);
   heap->values[*id].of = heap->text_size;
   heap->values[*id].number = (int64_t)length;
   *bytes = heap->texts + heap->text_size;
@@ -62,9 +53,8 @@ heed_status heed_pickle_make_text(heed_pickle_heap *heap, heed_pickle_kind kind,
 heed_status heed_pickle_append(heed_pickle_heap *heap, heed_pickle_id container, heed_pickle_id key,
                                heed_pickle_id value, heed_error *error) {
   const uint32_t at = heap->cell_count;
-  if (at == HEED_PICKLE_MAX_CELLS) return fail_limit(heap, "items", HEED_PICKLE_MAX_CELLS, error);
-  if (!heed_grow(heap->context, &heap->cells, &heap->cell_capacity, (size_t)at + 1,
-                 sizeof *heap->cells))
+  if (at == UINT32_MAX || !heed_grow(heap->context, &heap->cells, &heap->cell_capacity,
+                                     (size_t)at + 1, sizeof *heap->cells))
     return heed_fail_memory(error, heap->where, at * sizeof *heap->cells);
   HEED_ASSERT(container < heap->count && key < heap->count && value < heap->count);
   heed_pickle_value *to = &heap->values[container];

@@ -1,15 +1,12 @@
 /* What a pickle builds, as data: every object is a value of one table, which others name by its
  * number. Nothing is ever called; what would be a call in Python is an object that remembers its
- * callable. All tables have limits. */
+ * callable. All tables are of the budget of the file. */
 #ifndef HEED_PICKLE_HEAP_H
 #define HEED_PICKLE_HEAP_H
 
 #include "base/context.h"
 
-#define HEED_PICKLE_MAX_VALUES (1u << 22) /* 96 MiB */
-#define HEED_PICKLE_MAX_CELLS (1u << 22)  /* 48 MiB */
-#define HEED_PICKLE_MAX_TEXT (64u << 20)  /* bytes of all texts */
-#define HEED_PICKLE_LONG_TEXT 4096u       /* longer ones are not kept: no name is as long */
+#define HEED_PICKLE_LONG_TEXT 4096u /* longer ones are not kept: no name is as long */
 
 typedef enum heed_pickle_kind {
   HEED_PICKLE_NONE = 0, /* also the value 0, where there is none */
@@ -61,7 +58,7 @@ heed_status heed_pickle_heap_start(heed_pickle_heap *heap, const heed_context *c
                                    const char *where, heed_error *error);
 void heed_pickle_heap_end(heed_pickle_heap *heap);
 
-/* A new value. Statuses of all that make something: UNSUPPORTED at a limit, OUT_OF_MEMORY. */
+/* A new value. Statuses of all that make something: OUT_OF_MEMORY. */
 heed_status heed_pickle_make(heed_pickle_heap *heap, heed_pickle_kind kind, heed_pickle_id *id,
                              heed_error *error);
 /* A new text or global of `length` bytes, which are yet to be written to *bytes; a zero byte

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
@@ -19,6 +20,8 @@
 
 #define CHUNK_BYTES 16384u
 #define MOST_GAP 8u /* of a tensor's span to its elements, for the span to be read whole */
+#define LINES 64u   /* that were read last */
+#define LINE_BYTES 64u
 
 /* Where a tensor's bytes are. */
 typedef struct segment {
@@ -28,17 +31,28 @@ typedef struct segment {
 
 struct heed_pickle {
   const heed_context *context;
+  heed_context within; /* of all that the file has */
   heed_source source;
   char *name;
   heed_assembled made;
-  segment *segments; /* [made.count] */
-  uint64_t copied;
+  segment *segments;  /* [made.count] */
+  heed_budget copies; /* bytes */
   bool shares;
   char origin[64];
 };
 
+/* Parts of the file that were read last, for elements that are read one by one: many tensors may
+ * be views of the same ones. A line has LINE_BYTES from at * LINE_BYTES on, where the file has as
+ * many. */
+typedef struct lines {
+  uint64_t at[LINES];
+  bool there[LINES];
+  unsigned char bytes[LINES][LINE_BYTES];
+} lines;
+
 typedef struct opening {
   heed_pickle *file;
+  lines lines;
   heed_container container;
   heed_state_dict dict;
   heed_error *error;
@@ -89,6 +103,7 @@ typedef struct copying {
   const heed_layout *layout;
   uint64_t offset; /* of the first element, in the source */
   unsigned char *copy;
+  lines *lines;
   heed_error *error;
 } copying;
 
@@ -112,14 +127,40 @@ static heed_status copy_span(const copying *c) {
   return HEED_OK;
 }
 
+static heed_status read_line(const copying *c, uint64_t at, const unsigned char **bytes) {
+  const uint64_t slot = at % LINES, begin = at * LINE_BYTES, left = c->file->source.size - begin;
+  lines *l = c->lines;
+  *bytes = l->bytes[slot];
+  if (l->there[slot] && l->at[slot] == at) return HEED_OK;
+  l->there[slot] = false;
+  HEED_TRY(heed_source_read(&c->file->source, c->file->name, begin, l->bytes[slot],
+                            left < LINE_BYTES ? (size_t)left : LINE_BYTES, c->error));
+  l->there[slot] = true;
+  l->at[slot] = at;
+  return HEED_OK;
+}
+
+/* An element, which the file has; it may begin in one line and end in the next. */
+static heed_status read_element(const copying *c, uint64_t offset, unsigned char *to,
+                                uint32_t size) {
+  for (uint32_t done = 0; done < size;) {
+    const uint64_t at = offset + done, first = at % LINE_BYTES, left = size - done,
+                   part = LINE_BYTES - first < left ? LINE_BYTES - first : left;
+    const unsigned char *bytes;
+    HEED_TRY(read_line(c, at / LINE_BYTES, &bytes));
+    memcpy(to + done, bytes + first, (size_t)part);
+    done += (uint32_t)part;
+  }
+  return HEED_OK;
+}
+
 /* Reads each element by itself. */
 static heed_status copy_each(const copying *c) {
   const heed_layout *l = c->layout;
   const uint32_t size = l->dtype->bytes;
   uint64_t index[HEED_PICKLE_MAX_RANK] = {0}, from = 0;
   for (uint64_t to = 0; to < l->count; to++) {
-    HEED_TRY(heed_source_read(&c->file->source, c->file->name, c->offset + from * size,
-                              c->copy + to * size, size, c->error));
+    HEED_TRY(read_element(c, c->offset + from * size, c->copy + to * size, size));
     for (uint32_t axis = l->rank; axis-- > 0;) {
       from += l->stride[axis];
       if (++index[axis] < l->size[axis]) break;
@@ -137,17 +178,18 @@ static heed_status fill_copy(const copying *c) {
 
 /* All copies of a file together are at most as large as the file: a hostile one could ask for the
  * same storage any number of times. */
-static heed_status copy_tensor(heed_pickle *file, const heed_layout *layout, uint64_t bytes,
-                               segment *to, const char *name, heed_error *error) {
-  if (bytes > file->source.size - file->copied || bytes > SIZE_MAX)
+static heed_status copy_tensor(opening *o, const heed_layout *layout, uint64_t bytes, segment *to,
+                               const char *name) {
+  heed_pickle *file = o->file;
+  heed_error *error = o->error;
+  if (!heed_budget_spend(&file->copies, bytes) || bytes > SIZE_MAX)
     return heed_fail(error, HEED_UNSUPPORTED,
                      "%s: tensor %.*s: too many tensors are transposed views of others (expected "
                      "copies of at most the file's size); save tensor.contiguous()",
                      file->name, HEED_CUT(name));
-  file->copied += bytes;
   to->copy = heed_alloc_raw(file->context, (size_t)bytes, 1);
   if (!to->copy) return heed_fail_memory(error, file->name, (size_t)bytes);
-  return fill_copy(&(copying){file, layout, to->offset, to->copy, error});
+  return fill_copy(&(copying){file, layout, to->offset, to->copy, &o->lines, error});
 }
 
 /* ----------------------------------------------------------------------------------------- opening
@@ -167,7 +209,7 @@ static heed_status add_tensor(opening *o, uint32_t index) {
   *to = (segment){storage + layout.offset * layout.dtype->bytes, bytes, NULL};
   HEED_TRY(heed_assembled_add(&file->made, name, layout.dtype->name, layout.rank, layout.size,
                               bytes, o->error));
-  return layout.dense ? HEED_OK : copy_tensor(file, &layout, bytes, to, name, o->error);
+  return layout.dense ? HEED_OK : copy_tensor(o, &layout, bytes, to, name);
 }
 
 static bool offset_less(const void *user, uint32_t a, uint32_t b) {
@@ -255,11 +297,15 @@ heed_status heed_pickle_open_key(heed_context *context, const heed_source *sourc
   *file = NULL;
   heed_pickle *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, name, sizeof *made);
-  made->context = context;
+  heed_budget memory;
+  heed_budget_open(context, source->size, &memory, &made->within);
+  made->context = &made->within;
   made->source = *source;
-  made->name = heed_copy_string(context, name, strlen(name));
-  const heed_status status =
+  made->copies.most = source->size;
+  made->name = heed_copy_string(made->context, name, strlen(name));
+  heed_status status =
       made->name ? open_file(made, key, error) : heed_fail_memory(error, name, strlen(name) + 1);
+  status = heed_budget_close(&memory, &made->within, status, name, error);
   if (status == HEED_OK)
     *file = made;
   else

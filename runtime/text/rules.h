@@ -2,6 +2,7 @@
 #ifndef HEED_TEXT_RULES_H
 #define HEED_TEXT_RULES_H
 
+#include "base/budget.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
 
@@ -42,6 +43,7 @@ typedef struct heed_added_token {
 #define HEED_TEXT_AROUND 8
 struct heed_tokenizer {
   const heed_context *context;
+  heed_context within; /* of all that the tokenizer has */
   heed_tokenizer_info info;
   heed_vocabulary vocabulary;
   heed_text_step steps[HEED_TEXT_CHANGES];
@@ -69,8 +71,8 @@ uint32_t heed_byte_point(uint8_t byte);
 int heed_point_byte(uint32_t point);
 
 typedef struct heed_ids heed_ids;
-/* Applies the changes; `text` is replaced. False when out of memory, and with ids->too_long where
- * the text grew beyond what all texts may have. */
+/* Applies the changes; `text` is replaced. False when out of memory, and where the
+ * text takes more than is left of ids->points. */
 bool heed_text_apply(const heed_tokenizer *t, heed_points *text, heed_ids *ids);
 /* The word that begins at or after *first, in [*first, *end); false: there is none. */
 bool heed_text_word(heed_word_rule rule, const heed_points *text, size_t *first, size_t *end);
@@ -78,8 +80,7 @@ bool heed_text_word(heed_word_rule rule, const heed_points *text, size_t *first,
 struct heed_ids {
   int32_t *at;
   size_t count, capacity;
-  size_t points; /* of the text once it is changed */
-  bool too_long;
+  heed_budget points; /* of the text once it is changed */
 };
 /* Code points of a text once it is changed. */
 #define HEED_CHANGED_MAX (4 * HEED_TOKENIZER_TEXT_MAX)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
@@ -26,19 +27,17 @@ static heed_status refuse_files(const heed_model_desc *desc, heed_error *error) 
                    "vocab.json and merges.txt)");
 }
 
-static heed_status read_files(heed_tokenizer *t, const heed_model_desc *desc, heed_error *error) {
-  const heed_model_file *json = heed_find_file(desc->files, desc->file_count, "tokenizer.json"),
-                        *words = heed_find_file(desc->files, desc->file_count, "vocab.json"),
-                        *merges = heed_find_file(desc->files, desc->file_count, "merges.txt"),
-                        *config =
-                            heed_find_file(desc->files, desc->file_count, "tokenizer_config.json");
-  if (json)
-    HEED_TRY(heed_tokenizer_read_json(t, json, error));
-  else if (words && merges)
-    HEED_TRY(heed_tokenizer_read_clip(t, words, merges, error));
+enum { JSON, WORDS, MERGES, CONFIG, FILES };
+
+static heed_status read_files(heed_tokenizer *t, const heed_model_desc *desc,
+                              const heed_model_file *const files[FILES], heed_error *error) {
+  if (files[JSON])
+    HEED_TRY(heed_tokenizer_read_json(t, files[JSON], error));
+  else if (files[WORDS] && files[MERGES])
+    HEED_TRY(heed_tokenizer_read_clip(t, files[WORDS], files[MERGES], error));
   else
     return refuse_files(desc, error);
-  return heed_tokenizer_read_config(t, config, error);
+  return heed_tokenizer_read_config(t, files[CONFIG], error);
 }
 
 /* Those before the changes, then by text; of equal ones the first of the file. */
@@ -97,10 +96,21 @@ heed_status heed_tokenizer_open(heed_context *context, const heed_model_desc *de
   HEED_TRY(heed_model_desc_read(&full, desc, error));
   heed_tokenizer *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, "tokenizer", sizeof *made);
-  made->context = made->vocabulary.context = context;
+  static const char *const names[FILES] = {"tokenizer.json", "vocab.json", "merges.txt",
+                                           "tokenizer_config.json"};
+  const heed_model_file *files[FILES];
+  uint64_t size = 0;
+  for (uint32_t i = 0; i < FILES; i++) {
+    files[i] = heed_find_file(full.files, full.file_count, names[i]);
+    if (files[i]) size = heed_budget_most(size, 1, files[i]->source.size);
+  }
+  heed_budget memory;
+  heed_budget_open(context, size, &memory, &made->within);
+  made->context = made->vocabulary.context = &made->within;
   made->unknown = made->info.padding = -1;
-  heed_status status = read_files(made, &full, error);
+  heed_status status = read_files(made, &full, files, error);
   if (status == HEED_OK) status = finish(made, error);
+  status = heed_budget_close(&memory, &made->within, status, "tokenizer", error);
   if (status == HEED_OK)
     *tokenizer = made;
   else
@@ -208,7 +218,7 @@ heed_status heed_tokenizer_encode(const heed_tokenizer *t, const char *text, siz
                                   int32_t *ids, uint32_t most, uint32_t *count, uint32_t *whole,
                                   heed_error *error) {
   heed_points points = {0};
-  heed_ids found = {0};
+  heed_ids found = {.points.most = HEED_CHANGED_MAX};
   *count = 0;
   HEED_TRY(check(t, text, length, most, error));
   const bool done =
@@ -224,7 +234,7 @@ heed_status heed_tokenizer_encode(const heed_tokenizer *t, const char *text, siz
   }
   heed_free(t->context, points.at);
   heed_free(t->context, found.at);
-  if (found.too_long)
+  if (found.points.refused)
     return heed_fail(error, HEED_INVALID_ARGUMENT,
                      "text: too long once tokenizer.json has changed it (found more than %zu "
                      "characters)",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "text/rules.h"
 
 static bool replace(const heed_context *context, const heed_text_step *step,
@@ -51,11 +52,9 @@ bool heed_text_apply(const heed_tokenizer *t, heed_points *text, heed_ids *ids) 
     heed_free(t->context, text->at);
     *text = changed;
     if (!done) return false;
-    ids->too_long = text->count > HEED_CHANGED_MAX - ids->points;
-    if (ids->too_long) return false;
+    if (text->count > ids->points.most - ids->points.spent) break;
   }
-  ids->points += text->count;
-  return true;
+  return heed_budget_spend(&ids->points, text->count);
 }
 
 /* ---------------------------------------------------------------------------------------- words */

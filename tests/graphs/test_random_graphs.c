@@ -173,7 +173,9 @@ static bool is_stated(const random_graph *g, const graph_node *node) {
   if (is_beyond(g, node, &all, first)) return true;
   if (is_one_of(node, "Reciprocal|Div")) return is_computed(last) && has_number(last, is_zero);
   if (is_one_of(node, "Gelu|Swish|Pow")) return all.minus;
-  if (is_one_of(node, "LogSoftmax|Attention")) return all.special;
+  if (is_one_of(node, "Attention")) return all.special;
+  if (is_one_of(node, "DynamicQuantizeLinear")) return graph_largest(first) < 3e-35;
+  if (is_one_of(node, "Conv")) return has_number(&g->values[node->inputs[1]], is_special);
   return is_one_of(node, "Resize") && all.special && !says(node, "nearest");
 }
 

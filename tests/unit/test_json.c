@@ -289,11 +289,6 @@ static void large_text(void **state) {
   assert_ok(heed_json_parse(context, text, size, "t.json", &json, &error));
   assert_int_equal(heed_json_offset(json, heed_json_root(json)), size - 4);
   heed_json_destroy(json);
-  const size_t crowded = 2 * (size_t)HEED_JSON_MAX_NODES + 2;
-  for (size_t i = 0; i < crowded; i += 2) memcpy(text + i, "0,", 2);
-  memcpy(text, "[ ", 2);
-  assert_fails(heed_json_parse(context, text, crowded, "t.json", &json, &error), HEED_UNSUPPORTED,
-               "too many values");
   free(text);
 }
 

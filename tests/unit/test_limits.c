@@ -81,25 +81,6 @@ static void test_safetensors_header(void **state) {
   }
 }
 
-/* [0,0,...]: the list is a value too; below 2^24 in all. */
-static void test_json_values(void **state) {
-  (void)state;
-  const size_t most = 2 * (size_t)HEED_JSON_MAX_NODES + 1;
-  char *text = malloc(most);
-  for (uint32_t above = 0; above < 2; above++) {
-    const size_t values = HEED_JSON_MAX_NODES - 2 + above, size = 2 * values + 1;
-    heed_json *json;
-    for (size_t i = 0; i < values; i++) memcpy(text + 1 + 2 * i, "0,", 2);
-    text[0] = '[';
-    text[size - 1] = ']';
-    const heed_status status = heed_json_parse(context, text, size, "t.json", &json, &error);
-    check("values", status, above, "too many values");
-    if (!above) assert_int_equal(status, HEED_OK);
-    if (status == HEED_OK) heed_json_destroy(json);
-  }
-  free(text);
-}
-
 static void test_json_files(void **state) {
   (void)state;
   static const struct {
@@ -475,7 +456,7 @@ static void test_onnx_kernels(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_safetensors_header),
-                                     cmocka_unit_test(test_json_values),
+
                                      cmocka_unit_test(test_json_files),
                                      cmocka_unit_test(test_tokenizer_files),
                                      cmocka_unit_test(test_config_sizes),

@@ -325,6 +325,22 @@ static void test_a_value_larger_than_a_bank_is_refused(void **state) {
                "at most 4095)");
 }
 
+/* Taps are alive until a run ends: each is compared with all before it. */
+static void test_many_taps_are_refused(void **state) {
+  fixture *f = *state;
+  enum { MOST = 8192 };
+  static heed_value taps[MOST + 1];
+  const heed_shape shape = HEED_SHAPE(16);
+  heed_plan *plan;
+  heed_error error;
+  heed_value x = heed_define_input(f->graph, "x", HEED_F32, &shape);
+  for (uint32_t i = 0; i <= MOST; i++) x = taps[i] = activate(f, x);
+  heed_plan_destroy(plan_of(f, taps, MOST - 1)); /* and the input */
+  const heed_plan_desc desc = {sizeof desc, taps, MOST + 1, HEED_ATTENTION_MODE_AUTO};
+  assert_fails(heed_plan_create(f->graph, &f->backend, &desc, &plan, &error), HEED_UNSUPPORTED,
+               "plan: too many values are alive with others (found 8192)");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_only_what_is_needed_runs, setup, teardown),
@@ -338,6 +354,7 @@ int main(void) {
       cmocka_unit_test(test_no_step_reads_and_writes_one_bank),
       cmocka_unit_test(test_banks_keep_to_a_size),
       cmocka_unit_test_setup_teardown(test_a_value_larger_than_a_bank_is_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_many_taps_are_refused, setup, teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

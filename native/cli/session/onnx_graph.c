@@ -275,16 +275,6 @@ static void print_ops(const cli_pipeline *pipeline) {
   printf("\n");
 }
 
-heed_status cli_onnx_runs(cli_state *cli, const cli_pipeline *pipeline, const char *model) {
-  const struct heed_onnx *onnx = heed_model_files_onnx(pipeline->files);
-  const char *missing = heed_onnx_missing_op(onnx, 0);
-  if (!missing) return HEED_OK;
-  return heed_fail(&cli->error, HEED_UNSUPPORTED,
-                   "%s: the graph runs neither on kernels nor in double: op not supported (found "
-                   "%.100s)",
-                   model, missing);
-}
-
 void cli_onnx_report(const cli_pipeline *pipeline, const char *why) {
   const struct heed_onnx *onnx = heed_model_files_onnx(pipeline->files);
   uint32_t count = 0;

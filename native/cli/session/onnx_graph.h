@@ -47,9 +47,6 @@ heed_status cli_onnx_build(cli_state *cli, struct cli_pipeline *pipeline);
 /* What heed makes of the graph, on stdout: its attentions, what was folded, heed's ops, and ops
  * that it has not. pipeline->lowered may be NULL: then `why` says why there is none. */
 void cli_onnx_report(const struct cli_pipeline *pipeline, const char *why);
-/* Whether a graph that has no kernels runs in double. Statuses: UNSUPPORTED (an op that heed has
- * not). */
-heed_status cli_onnx_runs(cli_state *cli, const struct cli_pipeline *pipeline, const char *model);
 /* Evaluates it and writes the outputs, by their names in the graph. */
 heed_status cli_onnx_eval(cli_state *cli, const cli_onnx *job);
 

@@ -136,9 +136,11 @@ typedef struct heed_context_desc {
   heed_allocator allocator;
   heed_log_function log; /* NULL: silent */
   void *log_user;
+  /* Bytes that reading one file may take in all; 0: 64 MiB and 8 times the file. */
+  uint64_t most_reading;
 } heed_context_desc;
 #define HEED_CONTEXT_DESC_INIT \
-  { sizeof(heed_context_desc), {NULL, NULL, NULL}, NULL, NULL }
+  { sizeof(heed_context_desc), {NULL, NULL, NULL}, NULL, NULL, 0 }
 
 typedef struct heed_context heed_context;
 

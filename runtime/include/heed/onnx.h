@@ -56,6 +56,10 @@ HEED_API const char *heed_onnx_attention_name(const heed_onnx *file, uint32_t in
 /* The i-th op that heed_onnx_evaluate has not, each once, in the order of their first nodes; NULL
  * after the last. */
 HEED_API const char *heed_onnx_missing_op(const heed_onnx *file, uint32_t index);
+/* Whether each node, as it stands, is one that heed_onnx_evaluate has: its op in this version of
+ * its operator set, the number of its inputs and outputs, its attributes. Statuses: UNSUPPORTED,
+ * INVALID_FILE. */
+HEED_NODISCARD HEED_API heed_status heed_onnx_check(const heed_onnx *file, heed_error *error);
 
 /* A value that the graph takes or gives. */
 typedef struct heed_onnx_port {

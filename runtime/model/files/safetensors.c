@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/budget.h"
 #include "base/json.h"
 #include "base/sort.h"
 #include "base/status.h"
@@ -24,6 +25,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heed reads weights as 
 
 struct heed_safetensors {
   const heed_context *context;
+  heed_context within; /* of all that the file has */
   heed_source source;
   char *name;
   heed_json *json; /* owns the names */
@@ -337,11 +339,14 @@ heed_status heed_safetensors_open(const heed_context *context, const heed_source
   *file = NULL;
   heed_safetensors *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, name, sizeof *made);
-  made->context = context;
+  heed_budget memory;
+  heed_budget_open(context, source->size, &memory, &made->within);
+  made->context = &made->within;
   made->source = *source;
-  made->name = heed_copy_string(context, name, strlen(name));
-  const heed_status status =
+  made->name = heed_copy_string(made->context, name, strlen(name));
+  heed_status status =
       made->name ? read_table(made, error) : heed_fail_memory(error, name, strlen(name) + 1);
+  status = heed_budget_close(&memory, &made->within, status, name, error);
   if (status == HEED_OK)
     *file = made;
   else

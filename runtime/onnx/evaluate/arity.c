@@ -75,8 +75,7 @@ heed_status heed_onnx_check_counts(heed_onnx_call *call) {
                               "wrong number of outputs (found %u, expected 1 to %u)",
                               node->output_count, c->outputs);
     for (uint32_t k = 0; k < c->least; k++)
-      if (!*node->inputs[k])
-        return heed_onnx_refuse(call, HEED_INVALID_FILE, "input %u is missing", k);
+      if (!node->in[k]) return heed_onnx_refuse(call, HEED_INVALID_FILE, "input %u is missing", k);
     return HEED_OK;
   }
   return heed_onnx_refuse(call, HEED_INTERNAL, "its number of inputs is not known");

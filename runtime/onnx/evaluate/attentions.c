@@ -193,7 +193,7 @@ static heed_status give_output(heed_onnx_call *call, const attention *a, uint32_
 
 static heed_status give_present(heed_onnx_call *call, uint32_t index, uint32_t type,
                                 const array *x) {
-  if (index >= call->node->output_count || !*call->node->outputs[index]) return HEED_OK;
+  if (index >= call->node->output_count || !call->node->out[index]) return HEED_OK;
   HEED_TRY(heed_onnx_output(call, index, type, x->rank, x->dims));
   for (uint64_t i = 0; i < x->count; i++) heed_onnx_set(call->out[index], i, x->data[i].f);
   return HEED_OK;
@@ -206,7 +206,7 @@ static void drop_attention(heed_onnx_call *call, attention *a) {
 
 /* Output 3: the scores after a step, or for the maps of the evaluator the weights. */
 static heed_status make_scores(heed_onnx_call *call, attention *a, uint32_t type) {
-  if (call->node->output_count < 4 || !*call->node->outputs[3]) return HEED_OK;
+  if (call->node->output_count < 4 || !call->node->out[3]) return HEED_OK;
   const uint64_t dims[] = {a->query->dims[0], a->query->dims[1], a->query->dims[2],
                            a->key->dims[2]};
   HEED_TRY(heed_onnx_output(call, 3, type, 4, dims));
@@ -338,7 +338,7 @@ static heed_status project(heed_onnx_call *call, uint64_t first, uint64_t d, int
 
 /* Output 1 of a packed attention: key and value [2, B, H, T, D]. */
 static heed_status give_packed_present(heed_onnx_call *call, const attention *a, uint32_t type) {
-  if (call->node->output_count < 2 || !*call->node->outputs[1]) return HEED_OK;
+  if (call->node->output_count < 2 || !call->node->out[1]) return HEED_OK;
   const array *const parts[] = {a->key, a->value};
   const uint64_t *d = a->key->dims, dims[] = {2, d[0], d[1], d[2], d[3]};
   if (a->value->dims[3] != d[3])

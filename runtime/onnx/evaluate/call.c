@@ -121,16 +121,19 @@ heed_status heed_onnx_check_type(heed_onnx_call *call, uint32_t index, uint32_t 
   return HEED_OK;
 }
 
+heed_status heed_onnx_spend_steps(heed_onnx_call *call, heed_budget *steps, uint64_t a, uint64_t b,
+                                  uint64_t c) {
+  uint64_t count;
+  if (heed_u64_mul(a, b, &count) && heed_u64_mul(count, c, &count) &&
+      heed_budget_spend(steps, count))
+    return HEED_OK;
+  return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                          "the graph computes too much (expected at most %llu steps in all)",
+                          (unsigned long long)steps->most);
+}
+
 heed_status heed_onnx_count_steps(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c) {
-  heed_onnx_evaluator *e = call->evaluator;
-  uint64_t steps;
-  if (!heed_u64_mul(a, b, &steps) || !heed_u64_mul(steps, c, &steps) ||
-      steps > e->most_steps - e->steps)
-    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
-                            "the graph computes too much (expected at most %llu steps in all)",
-                            (unsigned long long)e->most_steps);
-  e->steps += steps;
-  return HEED_OK;
+  return heed_onnx_spend_steps(call, &call->evaluator->steps, a, b, c);
 }
 
 heed_status heed_onnx_count_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,
@@ -151,10 +154,10 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
                             rank, HEED_ONNX_MAX_RANK);
   for (uint32_t i = 0; i < rank; i++)
     if (dims[i] > INT32_MAX || !heed_u64_mul(count, dims[i] ? dims[i] : 1, &count) ||
-        count > e->most - e->elements)
+        count > e->elements.most - e->elements.spent)
       return heed_onnx_refuse(call, HEED_UNSUPPORTED,
                               "its values are too large (expected at most %llu elements together)",
-                              (unsigned long long)e->most);
+                              (unsigned long long)e->elements.most);
   for (uint32_t i = 0; i < rank; i++) count = dims[i] ? count : 0;
   HEED_TRY(heed_onnx_count_steps(call, count, 1, 1));
   heed_onnx_array *made = heed_alloc(e->context, 1, sizeof *made);
@@ -166,14 +169,14 @@ heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, c
     heed_free(e->context, made);
     return heed_fail_memory(call->error, e->file->name, (size_t)count * sizeof *made->data);
   }
-  e->elements += count;
+  heed_budget_spend(&e->elements, count);
   *array = made;
   return HEED_OK;
 }
 
 void heed_onnx_drop(heed_onnx_evaluator *evaluator, heed_onnx_array *array) {
   if (!array) return;
-  evaluator->elements -= array->count;
+  heed_budget_return(&evaluator->elements, array->count);
   heed_free(evaluator->context, array->data);
   heed_free(evaluator->context, array);
 }

@@ -20,7 +20,7 @@ static const heed_onnx_op_entry *find_in(const heed_onnx_op_entry *table, const 
   return NULL;
 }
 
-const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
+static const heed_onnx_op_entry *find_op(const heed_onnx_node *node) {
   const heed_onnx_op_entry *const tables[] = {
       heed_onnx_elementwise, heed_onnx_layout,     heed_onnx_reduce,     heed_onnx_products,
       heed_onnx_norms,       heed_onnx_attentions, heed_onnx_quantisers, heed_onnx_resizes,
@@ -35,39 +35,32 @@ const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node) {
   return NULL;
 }
 
-int heed_onnx_kind(const heed_onnx_call *call) { return heed_onnx_find_op(call->node)->kind; }
+int heed_onnx_kind(const heed_onnx_call *call) { return call->node->known->kind; }
 
 /* ---------------------------------------------------------------------------------- the values */
 
-heed_onnx_array **heed_onnx_slot(heed_onnx_evaluator *e, const char *name) {
-  const heed_onnx_maker *maker = *name ? heed_onnx_maker_of(e->file, name) : NULL;
-  return maker ? &e->values[maker - e->file->makers] : NULL;
+/* Nobody reads what is left out: it has no uses and no array. */
+static void count_use(heed_onnx_evaluator *e, heed_onnx_id value) {
+  if (value) e->uses[value]++;
 }
 
-static void count_use(heed_onnx_evaluator *e, const char *name) {
-  const heed_onnx_maker *maker = *name ? heed_onnx_maker_of(e->file, name) : NULL;
-  if (maker) e->uses[maker - e->file->makers]++;
-}
-
-static void release(heed_onnx_evaluator *e, const char *name) {
-  heed_onnx_array **slot = heed_onnx_slot(e, name);
-  if (!slot || --e->uses[slot - e->values] > 0) return;
-  heed_onnx_drop(e, *slot);
-  *slot = NULL;
+static void release(heed_onnx_evaluator *e, heed_onnx_id value) {
+  if (!value || --e->uses[value] > 0) return;
+  heed_onnx_drop(e, e->values[value]);
+  e->values[value] = NULL;
 }
 
 /* An initializer is read when its first reader runs. */
-heed_status heed_onnx_fetch(heed_onnx_call *call, const char *name, const heed_onnx_array **array) {
+heed_status heed_onnx_fetch(heed_onnx_call *call, heed_onnx_id value,
+                            const heed_onnx_array **array) {
   heed_onnx_evaluator *e = call->evaluator;
-  *array = NULL;
-  if (!*name) return HEED_OK;
-  const heed_onnx_maker *maker = heed_onnx_maker_of(e->file, name);
-  heed_onnx_array **slot = &e->values[maker - e->file->makers];
+  const heed_onnx_maker *maker = &e->file->makers[value];
+  heed_onnx_array **slot = &e->values[value];
   if (!*slot && maker->tensor) HEED_TRY(heed_onnx_load(call, maker->tensor, slot));
   *array = *slot;
-  return *slot ? HEED_OK
-               : heed_onnx_refuse(call, HEED_INVALID_FILE, "its input %.*s has no value",
-                                  heed_utf8_cut(name, 100), name);
+  return *slot || !value ? HEED_OK
+                         : heed_onnx_refuse(call, HEED_INVALID_FILE, "its input %.*s has no value",
+                                            heed_utf8_cut(maker->name, 100), maker->name);
 }
 
 /* Whether the guards of a node let it run. Their conditions were made before. */
@@ -80,45 +73,56 @@ static heed_status is_live(heed_onnx_evaluator *e, const heed_onnx_guard *guard,
   heed_onnx_call call = {.evaluator = e, .node = guard->branching, .error = error};
   const heed_onnx_array *condition;
   bool truth = false;
-  HEED_TRY(heed_onnx_fetch(&call, guard->branching->inputs[0], &condition));
+  HEED_TRY(heed_onnx_fetch(&call, guard->condition, &condition));
   HEED_TRY(heed_onnx_truth(&call, condition, &truth));
   *live = truth == guard->truth;
   return HEED_OK;
 }
 
 static void release_inputs(heed_onnx_evaluator *e, const heed_onnx_node *node) {
-  for (uint32_t i = 0; i < node->input_count; i++) release(e, node->inputs[i]);
+  for (uint32_t i = 0; i < node->input_count; i++) release(e, node->in[i]);
+}
+
+static heed_status check_node(heed_onnx_call *call) {
+  const heed_onnx_node *node = call->node;
+  call->opset = heed_onnx_opset_of(&call->evaluator->file->model, node->domain);
+  if (!node->known)
+    return heed_onnx_refuse(call, HEED_UNSUPPORTED,
+                            "op not supported (found %.60s%s%.60s of opset %lld)", node->domain,
+                            *node->domain ? "." : "", node->op, (long long)call->opset);
+  HEED_TRY(heed_onnx_check_counts(call));
+  return heed_onnx_check_attributes(call);
+}
+
+heed_status heed_onnx_check(const heed_onnx *file, heed_error *error) {
+  const heed_onnx_graph *graph = &file->model.graph;
+  heed_onnx_evaluator e = {.file = file, .context = file->context};
+  for (uint32_t i = 0; i < graph->node_count; i++)
+    HEED_TRY(
+        check_node(&(heed_onnx_call){.evaluator = &e, .node = &graph->nodes[i], .error = error}));
+  return HEED_OK;
 }
 
 heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
                                heed_onnx_array **weights, heed_error *error) {
   heed_onnx_call call = {.evaluator = e, .node = node, .weights = weights, .error = error};
-  const heed_onnx_op_entry *op = heed_onnx_find_op(node);
   bool live = true;
-  call.opset = heed_onnx_opset_of(&e->file->model, node->domain);
   HEED_TRY(is_live(e, node->guard, &live, error));
   if (!live) {
     release_inputs(e, node);
     return HEED_OK;
   }
-  if (!op)
-    return heed_onnx_refuse(&call, HEED_UNSUPPORTED,
-                            "op not supported (found %.60s%s%.60s of opset %lld)", node->domain,
-                            *node->domain ? "." : "", node->op, (long long)call.opset);
-  HEED_TRY(heed_onnx_check_counts(&call));
-  HEED_TRY(heed_onnx_check_attributes(&call));
+  HEED_TRY(check_node(&call));
   call.in_count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++)
-    if (heed_onnx_takes_input(&call, i))
-      HEED_TRY(heed_onnx_fetch(&call, node->inputs[i], &call.in[i]));
+    if (heed_onnx_takes_input(&call, i)) HEED_TRY(heed_onnx_fetch(&call, node->in[i], &call.in[i]));
   for (uint32_t i = 0; i < node->input_count; i++)
     if (call.in[i]) HEED_TRY(heed_onnx_check_type(&call, i, call.in[i]->type));
-  const heed_status status = op->run(&call);
+  const heed_status status = node->known->run(&call);
   for (uint32_t i = 0; i < sizeof call.out / sizeof *call.out; i++) {
-    heed_onnx_array **slot =
-        status == HEED_OK && i < node->output_count ? heed_onnx_slot(e, node->outputs[i]) : NULL;
-    if (slot && e->uses[slot - e->values] && call.out[i])
-      *slot = call.out[i];
+    const heed_onnx_id id = status == HEED_OK && i < node->output_count ? node->out[i] : 0;
+    if (e->uses[id] && call.out[i])
+      e->values[id] = call.out[i];
     else
       heed_onnx_drop(e, call.out[i]);
   }
@@ -131,15 +135,14 @@ heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *nod
 static void count_uses(heed_onnx_evaluator *e, const heed_onnx_attention_list *found) {
   const heed_onnx_graph *graph = &e->file->model.graph;
   for (uint32_t i = 0; i < graph->node_count; i++)
-    for (uint32_t k = 0; k < graph->nodes[i].input_count; k++)
-      count_use(e, graph->nodes[i].inputs[k]);
-  for (uint32_t i = 0; i < graph->output_count; i++) count_use(e, graph->outputs[i].name);
+    for (uint32_t k = 0; k < graph->nodes[i].input_count; k++) count_use(e, graph->nodes[i].in[k]);
+  for (uint32_t i = 0; i < graph->output_count; i++) count_use(e, graph->outputs[i].id);
   for (uint32_t i = 0; i < found->count; i++) count_use(e, found->items[i].weights);
 }
 
 heed_status heed_onnx_evaluator_open(heed_onnx_evaluator *e, const heed_onnx_attention_list *found,
                                      heed_error *error) {
-  const size_t makers = (size_t)e->file->maker_count + 1;
+  const size_t makers = e->file->maker_count;
   e->values = heed_alloc(e->context, makers, sizeof *e->values);
   e->uses = heed_alloc(e->context, makers, sizeof *e->uses);
   e->kept = heed_alloc(e->context, (size_t)found->count + 1, sizeof *e->kept);
@@ -174,11 +177,14 @@ static bool index_less(const void *user, uint32_t a, uint32_t b) {
 heed_status heed_onnx_find_missing(heed_onnx *file, heed_error *error) {
   const heed_onnx_graph *graph = &file->model.graph;
   uint32_t count = 0, kept = 0;
-  for (uint32_t i = 0; i < graph->node_count; i++) count += !heed_onnx_find_op(&graph->nodes[i]);
+  for (uint32_t i = 0; i < graph->node_count; i++) {
+    graph->nodes[i].known = find_op(&graph->nodes[i]);
+    count += !graph->nodes[i].known;
+  }
   file->missing = heed_onnx_take(&file->arena, count, sizeof *file->missing);
   if (!file->missing) return heed_fail_memory(error, file->name, count * sizeof *file->missing);
   for (uint32_t i = 0; i < graph->node_count; i++)
-    if (!heed_onnx_find_op(&graph->nodes[i])) file->missing[kept++] = i;
+    if (!graph->nodes[i].known) file->missing[kept++] = i;
   heed_sort(file->missing, count, op_less, graph->nodes);
   for (uint32_t i = 0; i < count; i++)
     if (i == 0 || strcmp(graph->nodes[file->missing[i]].op,

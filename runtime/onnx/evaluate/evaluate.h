@@ -4,6 +4,7 @@
 #ifndef HEED_ONNX_EVALUATE_EVALUATE_H
 #define HEED_ONNX_EVALUATE_EVALUATE_H
 
+#include "base/budget.h"
 #include "model/files/safetensors.h"
 #include "onnx/file/array.h"
 #include "onnx/file/file.h"
@@ -22,10 +23,10 @@ typedef struct heed_onnx_evaluator {
   heed_onnx_array **values; /* by maker; NULL: not known, or no longer needed */
   heed_onnx_array **kept;   /* by attention of one node: its weights, which no value has */
   uint32_t kept_count;
-  uint64_t batch;             /* of the first input with axes */
-  uint32_t *uses;             /* by maker: readers that are still to come */
-  uint64_t elements, most;    /* alive now; and allowed */
-  uint64_t steps, most_steps; /* so far; and allowed */
+  uint64_t batch;       /* of the first input with axes */
+  uint32_t *uses;       /* by maker: readers that are still to come */
+  heed_budget elements; /* alive now */
+  heed_budget steps;    /* so far */
 } heed_onnx_evaluator;
 
 /* A node that runs. */
@@ -65,10 +66,9 @@ heed_status heed_onnx_evaluator_open(heed_onnx_evaluator *e,
                                      const struct heed_onnx_attention_list *found,
                                      heed_error *error);
 void heed_onnx_evaluator_close(heed_onnx_evaluator *e);
-/* Where a value stands; NULL: the file has none of this name. */
-heed_onnx_array **heed_onnx_slot(heed_onnx_evaluator *e, const char *name);
-/* The value, or NULL for the name "". An initializer is read when it is first asked for. */
-heed_status heed_onnx_fetch(heed_onnx_call *call, const char *name, const heed_onnx_array **array);
+/* The value, or NULL where it is left out. An initializer is read when it is first asked for. */
+heed_status heed_onnx_fetch(heed_onnx_call *call, heed_onnx_id value,
+                            const heed_onnx_array **array);
 /* weights: where an attention of one node puts them; or NULL. */
 heed_status heed_onnx_run_node(heed_onnx_evaluator *e, const heed_onnx_node *node,
                                heed_onnx_array **weights, heed_error *error);
@@ -88,8 +88,6 @@ heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *
 heed_status heed_onnx_read_inputs(heed_onnx_evaluator *e, const heed_onnx_evaluate_desc *desc,
                                   const heed_safetensors *given, heed_error *error);
 
-/* The entry of a node's op; NULL: heed has it not. */
-const heed_onnx_op_entry *heed_onnx_find_op(const heed_onnx_node *node);
 /* The kind of the call's entry. */
 int heed_onnx_kind(const heed_onnx_call *call);
 
@@ -146,7 +144,10 @@ heed_status heed_onnx_refuse(heed_onnx_call *call, heed_status status, const cha
 /* An array of the evaluator; its elements are 0. Counts are checked here. */
 heed_status heed_onnx_make(heed_onnx_call *call, uint32_t type, uint32_t rank, const uint64_t *dims,
                            heed_onnx_array **array);
-/* Counts a * b * c steps, and refuses them where all are more than allowed. */
+/* Spends a * b * c steps, which are refused where all are more than allowed; and those of the
+ * evaluator. */
+heed_status heed_onnx_spend_steps(heed_onnx_call *call, heed_budget *steps, uint64_t a, uint64_t b,
+                                  uint64_t c);
 heed_status heed_onnx_count_steps(heed_onnx_call *call, uint64_t a, uint64_t b, uint64_t c);
 /* The same of `each` steps for each element of a shape: before it is made. */
 heed_status heed_onnx_count_shape(heed_onnx_call *call, uint32_t rank, const uint64_t *dims,

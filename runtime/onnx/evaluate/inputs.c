@@ -114,7 +114,7 @@ heed_status heed_onnx_read_stored(heed_onnx_evaluator *e, const heed_onnx_value 
 heed_status heed_onnx_read_input(heed_onnx_evaluator *e, const heed_onnx_value *input,
                                  const heed_source *source, const heed_safetensors_tensor *tensor,
                                  heed_error *error) {
-  heed_onnx_array **slot = heed_onnx_slot(e, input->name);
+  heed_onnx_array **slot = &e->values[input->id];
   heed_onnx_drop(e, *slot);
   *slot = NULL;
   HEED_TRY(heed_onnx_read_stored(e, input, source, tensor, slot, error));
@@ -129,7 +129,7 @@ heed_status heed_onnx_read_inputs(heed_onnx_evaluator *e, const heed_onnx_evalua
     const heed_onnx_value *input = &graph->inputs[i];
     const heed_safetensors_tensor *tensor = heed_safetensors_find(given, input->name);
     if (tensor) HEED_TRY(heed_onnx_read_input(e, input, &desc->inputs, tensor, error));
-    if (!tensor && !heed_onnx_maker_of(e->file, input->name)->tensor)
+    if (!tensor && !e->file->makers[input->id].tensor)
       return heed_fail(error, HEED_INVALID_FILE, "%s: missing tensor %.*s (an input of %s)",
                        desc->name, HEED_CUT(input->name), e->file->name);
   }

@@ -101,7 +101,7 @@ static heed_status run_pool(heed_onnx_call *call) {
   for (uint32_t i = 0; i < x->rank; i++) dims[i] = i < 2 ? x->dims[i] : w.out[i - 2];
   HEED_TRY(heed_onnx_count_shape(call, x->rank, dims, heed_onnx_window_most(&w, x->dims + 2)));
   HEED_TRY(heed_onnx_output(call, 0, x->type, x->rank, dims));
-  if (call->node->output_count > 1 && *call->node->outputs[1])
+  if (call->node->output_count > 1 && call->node->out[1])
     HEED_TRY(heed_onnx_output(call, 1, HEED_ONNX_INT64, x->rank, dims));
   const uint64_t plane = heed_onnx_extent(x, 2, w.axes);
   heed_onnx_walk walk;

@@ -49,7 +49,7 @@ heed_status heed_onnx_put(heed_onnx_result *result, heed_onnx_evaluator *e, heed
                             array->count * heed_onnx_type_size(array->type), error);
 }
 
-heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,
+heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, heed_onnx_id value,
                            const char *name, const heed_onnx_array *from, heed_error *error) {
   const heed_onnx_node none = {.name = name, .op = "output", .domain = ""};
   heed_onnx_call call = {.evaluator = e, .node = &none, .error = error};
@@ -63,7 +63,7 @@ heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, con
 }
 
 /* The evaluator's value, in the shape of a map. */
-static heed_status give_map(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,
+static heed_status give_map(heed_onnx_result *result, heed_onnx_evaluator *e, heed_onnx_id value,
                             const char *name, heed_error *error) {
   const heed_onnx_node none = {.name = name, .op = "output", .domain = ""};
   heed_onnx_call call = {.evaluator = e, .node = &none, .error = error};
@@ -86,14 +86,13 @@ heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_atten
                                    heed_onnx_result *result, heed_error *error) {
   const heed_onnx_graph *graph = &e->file->model.graph;
   for (uint32_t i = 0; i < graph->output_count; i++)
-    HEED_TRY(
-        heed_onnx_give(result, e, graph->outputs[i].name, graph->outputs[i].name, NULL, error));
+    HEED_TRY(heed_onnx_give(result, e, graph->outputs[i].id, graph->outputs[i].name, NULL, error));
   for (uint32_t i = 0; i < found->count; i++) {
     char name[32];
     heed_onnx_array *kept = e->kept[i];
     heed_onnx_map_name(i, name);
     e->kept[i] = NULL;
-    if (!kept && !*found->items[i].weights) continue; /* its node gave none */
+    if (!kept && !found->items[i].weights) continue; /* its node gave none */
     HEED_TRY(kept ? heed_onnx_put(result, e, kept, HEED_OK, name, error)
                   : give_map(result, e, found->items[i].weights, name, error));
   }

@@ -11,7 +11,7 @@ heed_status heed_onnx_result_create(const heed_onnx *file, heed_onnx_result **re
 heed_status heed_onnx_put(heed_onnx_result *result, heed_onnx_evaluator *e, heed_onnx_array *array,
                           heed_status status, const char *name, heed_error *error);
 /* Copies `from`; NULL: the evaluator's value. */
-heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, const char *value,
+heed_status heed_onnx_give(heed_onnx_result *result, heed_onnx_evaluator *e, heed_onnx_id value,
                            const char *name, const heed_onnx_array *from, heed_error *error);
 /* The graph's outputs and the weights of attentions, from an evaluator that has run. */
 heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_attention_list *found,

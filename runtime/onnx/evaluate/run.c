@@ -20,8 +20,8 @@ static heed_status evaluate(heed_onnx_evaluator *e, const heed_onnx_evaluate_des
       return heed_fail(error, HEED_CANCELLED, "%s: cancelled", e->file->name);
     const heed_onnx_attention *item = next < found->count ? &found->items[next] : NULL;
     const bool here = item && item->node == i;
-    status = heed_onnx_run_node(e, &graph->nodes[i],
-                                here && !*item->weights ? &e->kept[next] : NULL, error);
+    status = heed_onnx_run_node(e, &graph->nodes[i], here && !item->weights ? &e->kept[next] : NULL,
+                                error);
     next += here;
   }
   return status == HEED_OK ? heed_onnx_give_results(e, found, result, error) : status;

@@ -19,8 +19,8 @@ static bool is_one_of(const char *op, const char *const *ops) {
 }
 
 /* Whether a value is computed from what changes; constants and their shapes are not. */
-static bool is_computed(const heed_onnx *file, const char *name) {
-  return *name && !heed_onnx_tensor_of(file, name);
+static bool is_computed(const heed_onnx *file, heed_onnx_id value) {
+  return value && !heed_onnx_tensor_of(file, value);
 }
 
 static bool is_product(const heed_onnx_node *node) {
@@ -28,40 +28,39 @@ static bool is_product(const heed_onnx_node *node) {
 }
 
 /* Up from the softmax to the product of query and key. */
-static bool reads_scores(const heed_onnx *file, const char *name) {
+static bool reads_scores(const heed_onnx *file, heed_onnx_id value) {
   static const char *const through[] = {"Add",  "Mul",       "Div",       "Cast", "Where",
                                         "Tanh", "Reshape",   "Identity",  "Sub",  "Clip",
                                         "Max",  "Transpose", "ScatterND", NULL};
-  const char *front[MOST_STEPS] = {name};
+  heed_onnx_id front[MOST_STEPS] = {value};
   uint32_t count = 1;
   for (uint32_t i = 0; i < count; i++) {
-    const heed_onnx_maker *maker = heed_onnx_maker_of(file, front[i]);
-    const heed_onnx_node *node = maker ? maker->node : NULL;
+    const heed_onnx_node *node = file->makers[front[i]].node;
     if (!node) continue;
     const bool product = is_product(node), both = node->input_count == 2 &&
-                                                  is_computed(file, node->inputs[0]) &&
-                                                  is_computed(file, node->inputs[1]);
+                                                  is_computed(file, node->in[0]) &&
+                                                  is_computed(file, node->in[1]);
     if (product && both) return true;
     if (!product && !is_one_of(node->op, through)) continue;
     for (uint32_t k = 0; k < node->input_count && count < MOST_STEPS; k++)
-      if (is_computed(file, node->inputs[k])) front[count++] = node->inputs[k];
+      if (is_computed(file, node->in[k])) front[count++] = node->in[k];
   }
   return false;
 }
 
 /* Whether a value is an output of the graph with as many axes as maps have: scores of classes have
  * two. */
-static bool is_output(const heed_onnx *file, const char *name) {
+static bool is_output(const heed_onnx *file, heed_onnx_id value) {
   const heed_onnx_graph *graph = &file->model.graph;
   for (uint32_t i = 0; i < graph->output_count; i++)
-    if (strcmp(graph->outputs[i].name, name) == 0)
+    if (graph->outputs[i].id == value)
       return graph->outputs[i].shaped && graph->outputs[i].rank > 2;
   return false;
 }
 
 /* A value that the weights are, or that is made of them. */
 typedef struct step {
-  const char *name;
+  heed_onnx_id value;
   bool heads;  /* they are mixed */
   bool gated;  /* joined with others, whose rows sum to 1 again where a quotient follows */
   bool whole;  /* that is so */
@@ -71,7 +70,7 @@ typedef struct step {
 /* Whether a node takes the weights of `from`, its input k, to its values. */
 static bool meets_values(const heed_onnx *file, const heed_onnx_node *node, uint32_t k,
                          const step *from) {
-  if (!is_product(node) || node->input_count != 2 || !is_computed(file, node->inputs[1 - k]) ||
+  if (!is_product(node) || node->input_count != 2 || !is_computed(file, node->in[1 - k]) ||
       (from->gated && !from->whole))
     return false;
   return from->turned ? k == 1 && !from->heads : k == 0;
@@ -82,14 +81,13 @@ static bool passes(const heed_onnx *file, const heed_onnx_node *node, uint32_t k
   static const char *const through[] = {"Cast",    "Identity",  "Dropout", "Where",
                                         "Reshape", "Transpose", NULL},
                            *const gates[] = {"Mul", "Add", NULL};
-  const bool two = node->input_count == 2,
-             constant = two && !is_computed(file, node->inputs[1 - k]),
+  const bool two = node->input_count == 2, constant = two && !is_computed(file, node->in[1 - k]),
              mixes = is_product(node) && k == 0 && constant,
              biased = weights->heads && constant && strcmp(node->op, "Add") == 0,
              gate = !biased && is_one_of(node->op, gates),
              sums = weights->gated && k == 0 && strcmp(node->op, "Div") == 0;
   if (!node->output_count) return false;
-  weights->name = node->outputs[0];
+  weights->value = node->out[0];
   weights->heads = weights->heads || mixes;
   weights->gated = weights->gated || gate;
   weights->whole = sums || (weights->whole && !gate);
@@ -102,16 +100,16 @@ static bool passes(const heed_onnx *file, const heed_onnx_node *node, uint32_t k
  */
 static bool weighs_values(const heed_onnx *file, uint32_t softmax, heed_onnx_attention *found) {
   const heed_onnx_graph *graph = &file->model.graph;
-  step steps[MOST_STEPS] = {{.name = graph->nodes[softmax].outputs[0]}};
+  step steps[MOST_STEPS] = {{.value = graph->nodes[softmax].out[0]}};
   const uint32_t end = graph->node_count - softmax < 64 ? graph->node_count : softmax + 64;
   uint32_t count = 1;
   for (uint32_t i = softmax + 1; i < end; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
     for (uint32_t k = 0; k < node->input_count; k++)
       for (uint32_t n = 0; n < count; n++) {
-        if (strcmp(node->inputs[k], steps[n].name) != 0) continue;
+        if (!node->in[k] || node->in[k] != steps[n].value) continue;
         if (meets_values(file, node, k, &steps[n])) {
-          if (steps[n].gated) found->weights = steps[n].name;
+          if (steps[n].gated) found->weights = steps[n].value;
           found->heads_mixed = steps[n].heads;
           return true;
         }
@@ -121,7 +119,7 @@ static bool weighs_values(const heed_onnx *file, uint32_t softmax, heed_onnx_att
       }
   }
   for (uint32_t n = 0; n < count; n++)
-    if (!steps[n].heads && !steps[n].gated && is_output(file, steps[n].name)) return true;
+    if (!steps[n].heads && !steps[n].gated && is_output(file, steps[n].value)) return true;
   return false;
 }
 
@@ -140,10 +138,10 @@ heed_status heed_onnx_find_attentions(const heed_onnx *file, heed_onnx_attention
   const heed_onnx_graph *graph = &file->model.graph;
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
-    heed_onnx_attention found = {.weights = "", .scope = node->name, .node = i};
+    heed_onnx_attention found = {.scope = node->name, .node = i};
     if (strcmp(node->op, "Softmax") == 0 && node->input_count == 1 && node->output_count == 1 &&
-        reads_scores(file, node->inputs[0])) {
-      found.weights = node->outputs[0];
+        reads_scores(file, node->in[0])) {
+      found.weights = node->out[0];
       if (weighs_values(file, i, &found)) HEED_TRY(add(file, list, &found, error));
     }
     if (is_one_of(node->op, whole)) HEED_TRY(add(file, list, &found, error));

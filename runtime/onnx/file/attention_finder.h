@@ -5,11 +5,11 @@
 #include "onnx/file/file.h"
 
 typedef struct heed_onnx_attention {
-  const char *weights; /* the value [..., Tq, Tk] that meets the values: the softmax's, or what
-                          is made of it and others */
-  const char *scope;   /* "encoder.layer.0.attention"; of the arena of the file */
-  uint32_t node;       /* of the softmax */
-  bool heads_mixed;    /* what meets the values are sums over heads of these weights */
+  heed_onnx_id weights; /* the value [..., Tq, Tk] that meets the values: the softmax's, or what
+                           is made of it and others; 0: one node is the attention */
+  const char *scope;    /* "encoder.layer.0.attention"; of the arena of the file */
+  uint32_t node;        /* of the softmax */
+  bool heads_mixed;     /* what meets the values are sums over heads of these weights */
 } heed_onnx_attention;
 
 typedef struct heed_onnx_attention_list {

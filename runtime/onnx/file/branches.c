@@ -45,18 +45,18 @@ typedef struct flat {
   uint32_t node_count, initializer_count, branch_count;
 } flat;
 
-static bool append(flat *to, const graph *from, const heed_onnx_guard *guard);
+static bool append(flat *to, const graph *from, heed_onnx_guard *guard);
 
 /* The branches of a node, and the node without them; false: no memory. */
 static bool append_if(flat *to, const heed_onnx_node *node, const graph *const branches[2],
-                      const heed_onnx_guard *guard) {
+                      heed_onnx_guard *guard) {
   const uint32_t each = node->output_count;
   const char **inputs = heed_onnx_take(to->arena, 1 + 2 * (uint64_t)each, sizeof *inputs);
   heed_onnx_guard *own = heed_onnx_take(to->arena, 2, sizeof *own);
   if (!inputs || !own) return false;
   inputs[0] = node->inputs[0];
   for (uint32_t b = 0; b < 2; b++) {
-    own[b] = (heed_onnx_guard){NULL, guard, ++to->branch_count, b == 0};
+    own[b] = (heed_onnx_guard){.outer = guard, .number = ++to->branch_count, .truth = b == 0};
     if (!append(to, branches[b], &own[b])) return false;
     for (uint32_t i = 0; i < each; i++) inputs[1 + b * each + i] = branches[b]->outputs[i].name;
   }
@@ -71,7 +71,7 @@ static bool append_if(flat *to, const heed_onnx_node *node, const graph *const b
   return true;
 }
 
-static bool append(flat *to, const graph *from, const heed_onnx_guard *guard) {
+static bool append(flat *to, const graph *from, heed_onnx_guard *guard) {
   const graph *branches[2];
   for (uint32_t i = 0; i < from->initializer_count; i++) {
     to->holders[to->initializer_count] = guard;

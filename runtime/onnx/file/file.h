@@ -23,12 +23,12 @@ typedef struct heed_onnx_file_of {
 } heed_onnx_file_of;
 
 struct heed_onnx {
-  const heed_context *context;
+  const heed_context *context; /* while it is opened, the one of its budget */
   heed_source source;
   char *name;
   heed_onnx_arena arena;
   heed_onnx_model model;
-  heed_onnx_maker *makers; /* [maker_count], by name */
+  heed_onnx_maker *makers; /* [maker_count], by heed_onnx_id; from 1 on by name */
   uint32_t maker_count;
   const heed_onnx_value **takes; /* [take_count]: inputs of the graph without an initializer */
   uint32_t take_count;
@@ -46,17 +46,17 @@ struct heed_onnx {
   char summary[256];
 };
 
-/* onnx/file/index.c: fills makers. Every value has one maker, and every input of a node comes from
- * an earlier one. Statuses: INVALID_FILE, OUT_OF_MEMORY. */
+/* onnx/file/index.c: fills makers, and looks all names up: from here on a value is a number, and
+ * one that is left out has no maker. Every value has one maker, and every input of a node comes
+ * from an earlier one. Statuses: INVALID_FILE, OUT_OF_MEMORY. */
 heed_status heed_onnx_index(heed_onnx *file, heed_error *error);
-/* The maker of a value of the main graph, or NULL. */
-const heed_onnx_maker *heed_onnx_maker_of(const heed_onnx *file, const char *name);
 /* The node that makes a value, where it has this type; or NULL. */
-const heed_onnx_node *heed_onnx_node_of(const heed_onnx *file, const char *name, const char *op);
+const heed_onnx_node *heed_onnx_node_of(const heed_onnx *file, heed_onnx_id value, const char *op);
 /* The value's tensor, through Identity and a Constant node; or NULL. */
-const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, const char *name);
+const heed_onnx_tensor *heed_onnx_tensor_of(const heed_onnx *file, heed_onnx_id value);
 
-/* onnx/evaluate/evaluate.c: fills missing. Statuses: OUT_OF_MEMORY. */
+/* onnx/evaluate/evaluate.c: finds the op of each node, and fills missing. Statuses: OUT_OF_MEMORY.
+ */
 heed_status heed_onnx_find_missing(heed_onnx *file, heed_error *error);
 /* onnx/file/names.c: fills weights. Statuses: INVALID_FILE, OUT_OF_MEMORY, those of the sources. */
 heed_status heed_onnx_find_names(heed_onnx *file, heed_error *error);

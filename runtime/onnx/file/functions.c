@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/sort.h"
 #include "base/status.h"
 #include "base/utf8.h"
 #include "onnx/file/message_parts.h"
 
-/* What all bodies may take, so that a small file of functions that call functions stays small. */
-#define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_CALLS_INSIDE 16
 
 /* A parameter of a function, and what a call gives for it. */
@@ -32,7 +31,6 @@ typedef struct writer {
   const char *where;
   const heed_onnx_model *model;
   uint32_t *order; /* of the functions, by name */
-  uint64_t left;   /* bytes */
   uint32_t calls;
   heed_error *error;
 } writer;
@@ -49,18 +47,7 @@ static heed_status fail_call(const writer *w, heed_status status, const heed_onn
                    heed_utf8_cut(call->name, 100), call->name, why);
 }
 
-static heed_status charge(writer *w, uint64_t count, size_t size) {
-  if (count > w->left / size)
-    return heed_fail(w->error, HEED_UNSUPPORTED,
-                     "%s: its functions are too large when written out (expected at most %" PRIu64
-                     " bytes)",
-                     w->where, MOST_BYTES);
-  w->left -= count * size;
-  return HEED_OK;
-}
-
 static heed_status take(writer *w, uint64_t count, size_t size, void *to) {
-  HEED_TRY(charge(w, count, size));
   void *taken = heed_onnx_take(w->arena, count, size);
   memcpy(to, &taken, sizeof taken);
   return taken ? HEED_OK : heed_fail_memory(w->error, w->where, (size_t)(count * size));
@@ -320,7 +307,8 @@ static heed_status write_nodes(writer *w, const scope *in, const heed_onnx_graph
   for (uint32_t i = 0; i < from->node_count; i++) {
     const heed_onnx_node *node = &from->nodes[i];
     heed_onnx_node made = *node;
-    HEED_TRY(charge(w, 1, sizeof *node)); /* also of calls of empty functions */
+    if (!heed_budget_allows(w->arena->context, sizeof *node)) /* also of calls of empty functions */
+      return heed_fail_memory(w->error, w->where, sizeof *node);
     HEED_TRY(rename_node(w, in, node->name, &made.name));
     HEED_TRY(rename_all(w, in, node->inputs, node->input_count, &made.inputs));
     HEED_TRY(rename_all(w, in, node->outputs, node->output_count, &made.outputs));
@@ -360,7 +348,7 @@ static heed_status join_sets(writer *w, heed_onnx_model *model) {
 
 heed_status heed_onnx_write_out(heed_onnx_arena *arena, const char *where, heed_onnx_model *model,
                                 heed_error *error) {
-  writer w = {.arena = arena, .where = where, .model = model, .left = MOST_BYTES, .error = error};
+  writer w = {.arena = arena, .where = where, .model = model, .error = error};
   const scope main_graph = {0};
   list nodes = {0};
   if (!model->function_count) return HEED_OK;

@@ -11,8 +11,6 @@
 #include "base/utf8.h"
 #include "onnx/file/message_parts.h"
 
-/* What all bodies may take, so that a small file stays small. */
-#define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_NAMES 48 /* of a form: inputs, outputs and what its nodes give */
 #define MOST_PART 64  /* bytes of a word of a body */
 
@@ -114,19 +112,12 @@ typedef struct writer {
   const form *form;
   heed_onnx_node *nodes;
   uint32_t count, room, names;
-  uint64_t left; /* bytes */
   symbol symbols[MOST_NAMES];
   uint32_t symbol_count;
   heed_error *error;
 } writer;
 
 static heed_status take(writer *w, uint64_t count, size_t size, void *to) {
-  if (count > w->left / size)
-    return heed_fail(w->error, HEED_UNSUPPORTED,
-                     "%s: its fused nodes are too large when written out (expected at most %" PRIu64
-                     " bytes)",
-                     w->where, MOST_BYTES);
-  w->left -= count * size;
   void *taken = heed_onnx_take(w->arena, count, size);
   memcpy(to, &taken, sizeof taken);
   return taken ? HEED_OK : heed_fail_memory(w->error, w->where, (size_t)(count * size));
@@ -470,7 +461,7 @@ static heed_status write_form(writer *w) {
 
 heed_status heed_onnx_write_fused(heed_onnx_arena *arena, const char *where, heed_onnx_graph *of,
                                   heed_error *error) {
-  writer w = {.arena = arena, .where = where, .left = MOST_BYTES, .error = error};
+  writer w = {.arena = arena, .where = where, .error = error};
   uint32_t first = 0;
   while (first < of->node_count && !form_of(&of->nodes[first])) first++;
   if (first == of->node_count) return HEED_OK;

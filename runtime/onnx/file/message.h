@@ -72,20 +72,26 @@ typedef struct heed_onnx_attribute {
   uint32_t count;
 } heed_onnx_attribute;
 
+/* A value of the graph: its place in heed_onnx.makers. 0: what is left out, which has no maker. */
+typedef uint32_t heed_onnx_id;
+
 /* Of a node in a branch of an If: it runs where the condition, input 0, has this truth. */
 struct heed_onnx_node;
 typedef struct heed_onnx_guard {
   const struct heed_onnx_node *branching;
-  const struct heed_onnx_guard *outer; /* of the If itself; or NULL */
-  uint32_t number;                     /* of the branch, from 1 on */
+  struct heed_onnx_guard *outer; /* of the If itself; or NULL */
+  heed_onnx_id condition;        /* of index.c */
+  uint32_t number;               /* of the branch, from 1 on */
   bool truth;
 } heed_onnx_guard;
 
 typedef struct heed_onnx_node {
-  const char *name, *op, *domain; /* domain "" for ai.onnx */
-  const char *overload;           /* of several functions of one name; or "" */
-  const heed_onnx_guard *guard;   /* NULL: it runs always */
-  const char **inputs, **outputs; /* "" where one is left out */
+  const char *name, *op, *domain;         /* domain "" for ai.onnx */
+  const char *overload;                   /* of several functions of one name; or "" */
+  heed_onnx_guard *guard;                 /* NULL: it runs always */
+  const char **inputs, **outputs;         /* "" where one is left out */
+  const heed_onnx_id *in, *out;           /* the same as values, of index.c */
+  const struct heed_onnx_op_entry *known; /* its op, of evaluate.c; NULL: heed has it not */
   const heed_onnx_attribute *attributes;
   uint32_t input_count, output_count, attribute_count;
 } heed_onnx_node;
@@ -93,16 +99,17 @@ typedef struct heed_onnx_node {
 /* An input or output. */
 typedef struct heed_onnx_value {
   const char *name;
-  uint32_t type; /* 0: no tensor */
+  heed_onnx_id id; /* of index.c */
+  uint32_t type;   /* 0: no tensor */
   bool shaped;
   uint32_t rank;
   int64_t dims[HEED_ONNX_MAX_RANK]; /* -1: open */
 } heed_onnx_value;
 
 typedef struct heed_onnx_graph {
-  const heed_onnx_node *nodes;
+  heed_onnx_node *nodes;
   const heed_onnx_tensor *initializers;
-  const heed_onnx_value *inputs, *outputs;
+  heed_onnx_value *inputs, *outputs;
   uint32_t node_count, initializer_count, input_count, output_count;
 } heed_onnx_graph;
 
@@ -115,7 +122,7 @@ typedef struct heed_onnx_opset {
 typedef struct heed_onnx_function {
   const char *name, *domain, *overload;
   const char **inputs, **outputs; /* names of its parameters */
-  const heed_onnx_node *nodes;
+  heed_onnx_node *nodes;
   const heed_onnx_attribute *defaults; /* of attributes that a call leaves out */
   const heed_onnx_opset *opsets;
   uint32_t input_count, output_count, node_count, default_count, opset_count;

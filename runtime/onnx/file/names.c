@@ -70,20 +70,23 @@ static heed_status add_weight(heed_onnx *file, const heed_onnx_weight *weight, c
 /* ------------------------------------------------------------------------------------- factors */
 
 /* The node behind Cast and Identity. */
-static const heed_onnx_node *behind_casts(const heed_onnx *file, const char *value) {
+static const heed_onnx_node *behind_casts(const heed_onnx *file, heed_onnx_id value) {
   for (uint32_t hops = 0; hops < 4; hops++) {
-    const heed_onnx_maker *maker = heed_onnx_maker_of(file, value);
-    if (!maker || !maker->node) return NULL;
-    if ((strcmp(maker->node->op, "Cast") != 0 && strcmp(maker->node->op, "Identity") != 0) ||
-        maker->node->input_count != 1)
-      return maker->node;
-    value = maker->node->inputs[0];
+    const heed_onnx_node *node = file->makers[value].node;
+    if (!node || (strcmp(node->op, "Cast") != 0 && strcmp(node->op, "Identity") != 0) ||
+        node->input_count != 1)
+      return node;
+    value = node->in[0];
   }
   return NULL;
 }
 
-static const char *input_of(const heed_onnx_node *node, uint32_t index) {
-  return node && index < node->input_count ? node->inputs[index] : "";
+static heed_onnx_id input_of(const heed_onnx_node *node, uint32_t index) {
+  return node && index < node->input_count ? node->in[index] : 0;
+}
+
+static const char *name_of(const heed_onnx *file, heed_onnx_id value) {
+  return file->makers[value].name;
 }
 
 static int64_t integer_of(const heed_onnx_node *node, const char *name, int64_t otherwise) {
@@ -92,7 +95,7 @@ static int64_t integer_of(const heed_onnx_node *node, const char *name, int64_t 
 }
 
 /* A value that is a constant, plain or behind DequantizeLinear, but of blocks. */
-static factor find_factor(heed_onnx *file, const char *value) {
+static factor find_factor(heed_onnx *file, heed_onnx_id value) {
   factor found = {{0}, ""};
   const heed_onnx_node *node = heed_onnx_node_of(file, value, "DequantizeLinear");
   found.weight.data = heed_onnx_tensor_of(file, node ? input_of(node, 0) : value);
@@ -113,9 +116,9 @@ static factor find_factor(heed_onnx *file, const char *value) {
 static const heed_onnx_tensor *scale_of(const heed_onnx *file, const heed_onnx_node *multiply) {
   const heed_onnx_tensor *found = NULL;
   for (uint32_t i = 0; i < multiply->input_count; i++) {
-    const heed_onnx_node *scales = heed_onnx_node_of(file, multiply->inputs[i], "Mul");
+    const heed_onnx_node *scales = heed_onnx_node_of(file, multiply->in[i], "Mul");
     for (uint32_t k = 0; scales && k < scales->input_count; k++) {
-      const heed_onnx_tensor *tensor = heed_onnx_tensor_of(file, scales->inputs[k]);
+      const heed_onnx_tensor *tensor = heed_onnx_tensor_of(file, scales->in[k]);
       if (tensor && found) return NULL;
       if (tensor) found = tensor;
     }
@@ -127,7 +130,7 @@ static const heed_onnx_tensor *scale_of(const heed_onnx *file, const heed_onnx_n
 static const heed_onnx_node *integer_product(const heed_onnx *file, const heed_onnx_node *multiply,
                                              const char *op) {
   for (uint32_t i = 0; i < multiply->input_count; i++) {
-    const heed_onnx_node *cast = heed_onnx_node_of(file, multiply->inputs[i], "Cast");
+    const heed_onnx_node *cast = heed_onnx_node_of(file, multiply->in[i], "Cast");
     const heed_onnx_node *product = cast ? heed_onnx_node_of(file, input_of(cast, 0), op) : NULL;
     if (product) return product;
   }
@@ -214,7 +217,7 @@ static heed_status name_blocks(heed_onnx *file, const heed_onnx_node *node, cons
   if (!weight->data || !weight->scale) return HEED_OK;
   if (depth < 1 || depth > INT32_MAX || rows < 1 || rows > INT32_MAX || block < 8 ||
       block > 65536 || (bits != 2 && bits != 4 && bits != 8) || block * bits % 8 ||
-      *input_of(node, 4))
+      input_of(node, 4))
     return HEED_OK; /* who needs the weight says that it is missing */
   *weight = (heed_onnx_weight){.data = weight->data,
                                .scale = weight->scale,
@@ -224,7 +227,7 @@ static heed_status name_blocks(heed_onnx *file, const heed_onnx_node *node, cons
                                .rank = 2,
                                .dims = {(uint64_t)rows, (uint64_t)depth}};
   found.own = ""; /* the quantiser's */
-  if (*input_of(node, 5)) bias = input_of(node, 5);
+  if (input_of(node, 5)) bias = name_of(file, input_of(node, 5));
   return add_factor(file, &found, bias, node, error);
 }
 
@@ -243,13 +246,13 @@ static heed_status name_direct(heed_onnx *file, const heed_onnx_node *node, heed
     if (found.weight.data->rank != 2 || is_scaled(node)) return HEED_OK;
     found.weight.turned = !integer_of(node, "transB", 0);
   }
-  return add_factor(file, &found, input_of(node, 2), node, error);
+  return add_factor(file, &found, name_of(file, input_of(node, 2)), node, error);
 }
 
 /* DequantizeLinear of a constant, or of rows that Gather took from one. */
 static heed_status name_dequantised(heed_onnx *file, const heed_onnx_node *node,
                                     heed_error *error) {
-  factor found = find_factor(file, node->output_count ? node->outputs[0] : "");
+  factor found = find_factor(file, node->output_count ? node->out[0] : 0);
   const heed_onnx_node *gather = heed_onnx_node_of(file, input_of(node, 0), "Gather");
   if (!found.weight.data && gather) {
     found.weight = (heed_onnx_weight){.data = heed_onnx_tensor_of(file, input_of(gather, 0)),
@@ -267,9 +270,9 @@ static heed_status name_dequantised(heed_onnx *file, const heed_onnx_node *node,
 static heed_status name_sum(heed_onnx *file, const heed_onnx_node *node, bool *named,
                             heed_error *error) {
   if (node->input_count != 2) return HEED_OK;
-  const bool first = heed_onnx_tensor_of(file, node->inputs[0]) != NULL;
+  const bool first = heed_onnx_tensor_of(file, node->in[0]) != NULL;
   const char *bias = node->inputs[first ? 0 : 1];
-  const heed_onnx_node *product = behind_casts(file, node->inputs[first ? 1 : 0]);
+  const heed_onnx_node *product = behind_casts(file, node->in[first ? 1 : 0]);
   if (!product || !*name_by_bias(file, bias)) return HEED_OK;
   const size_t index = (size_t)(product - file->model.graph.nodes);
   if (index >= file->model.graph.node_count || named[index]) return HEED_OK;
@@ -323,7 +326,7 @@ static heed_status name_plain(heed_onnx *file, heed_error *error) {
   for (uint32_t i = 0; i < graph->node_count; i++) {
     const heed_onnx_node *node = &graph->nodes[i];
     if (strcmp(node->op, "Identity") != 0 || node->output_count != 1) continue;
-    const heed_onnx_weight plain = {.data = heed_onnx_tensor_of(file, node->outputs[0])};
+    const heed_onnx_weight plain = {.data = heed_onnx_tensor_of(file, node->out[0])};
     if (plain.data && is_path(node->outputs[0]) && is_stored_alike(plain.data))
       HEED_TRY(add_weight(file, &plain, node->outputs[0], error));
   }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/budget.h"
 #include "base/desc.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -163,14 +164,18 @@ heed_status heed_onnx_open(heed_context *context, const heed_onnx_desc *desc, he
     return heed_fail(error, HEED_INVALID_ARGUMENT, "onnx: NULL argument (expected a name)");
   heed_onnx *made = heed_alloc(context, 1, sizeof *made);
   if (!made) return heed_fail_memory(error, full.name, sizeof *made);
-  made->context = context;
-  made->arena.context = context;
+  heed_budget memory;
+  heed_context within;
+  heed_budget_open(context, full.source.size, &memory, &within);
+  made->context = made->arena.context = &within;
   made->source = full.source;
-  made->name = heed_copy_string(context, full.name, strlen(full.name));
-  made->attentions = heed_alloc(context, 1, sizeof *made->attentions);
-  const heed_status status = made->name && made->attentions
-                                 ? open_file(made, &full, error)
-                                 : heed_fail_memory(error, full.name, strlen(full.name) + 1);
+  made->name = heed_copy_string(&within, full.name, strlen(full.name));
+  made->attentions = heed_alloc(&within, 1, sizeof *made->attentions);
+  heed_status status = made->name && made->attentions
+                           ? open_file(made, &full, error)
+                           : heed_fail_memory(error, full.name, strlen(full.name) + 1);
+  status = heed_budget_close(&memory, &within, status, full.name, error);
+  made->context = made->arena.context = made->made.context = context;
   if (status == HEED_OK)
     *file = made;
   else

@@ -9,10 +9,16 @@ typedef heed_lower_value value;
 
 /* ------------------------------------------------------------------------------------- softmax */
 
-/* x - log(sum(exp(x))) over the last axis. */
+/* x - log(sum(exp(x))) over the last axis: of x less its largest, beside which a logarithm is not
+ * lost. */
 static value *log_softmax(heed_lower *l, value *x) {
-  value *sum = heed_lower_reduce(l, HEED_LOWER_LOG_SUM_EXP, x, 1u << (x->rank - 1));
-  return heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_negative(l, sum));
+  for (int i = 0; i < 2; i++) {
+    const heed_lower_function of = i ? HEED_LOWER_LOG_SUM_EXP : HEED_LOWER_MAX;
+    value *by = heed_lower_reduce(l, of, x, 1u << (x->rank - 1));
+    x = heed_lower_binary(l, HEED_LOWER_ADD, x, heed_lower_negative(l, by));
+    if (!x) return NULL;
+  }
+  return x;
 }
 
 static value *softmax(heed_lower *l, value *x) {

@@ -241,7 +241,8 @@ static heed_value emit_softmax(heed_lower *l, const value *v) {
 static heed_value emit(heed_lower *l, value *v) {
   const heed_shape shape = heed_lower_shape(l, v);
   switch (v->kind) {
-    case HEED_LOWER_INPUT: return heed_define_input(l->graph, v->name, HEED_F32, &shape);
+    case HEED_LOWER_INPUT:
+      return heed_define_input(l->graph, l->file->makers[v->input].name, HEED_F32, &shape);
     case HEED_LOWER_CONSTANT: return emit_constant(l, v);
     case HEED_LOWER_LINEAR: return emit_linear(l, v, HEED_ACTIVATION_NONE, (heed_value){0});
     case HEED_LOWER_PATCHES: return emit_patches(l, v);
@@ -318,13 +319,13 @@ static heed_status use_roots(heed_lower *l, bool attentions) {
     if (v->kind == HEED_LOWER_SOFTMAX && v->axis != UINT32_MAX && !v->owner) l->maps[v->axis] = v;
   }
   for (uint32_t i = 0; i < list->count; i++) {
-    value *mixed = *list->items[i].weights && l->maps[i] && l->maps[i]->kind == HEED_LOWER_SOFTMAX
+    value *mixed = list->items[i].weights && l->maps[i] && l->maps[i]->kind == HEED_LOWER_SOFTMAX
                        ? heed_lower_bound(l, list->items[i].weights)
                        : NULL;
     if (mixed && mixed->kind != HEED_LOWER_CONSTANT && mixed->rank >= 2) l->maps[i] = mixed;
   }
   for (uint32_t i = 0; i < graph->output_count; i++) {
-    value *v = heed_lower_bound(l, graph->outputs[i].name);
+    value *v = heed_lower_bound(l, graph->outputs[i].id);
     if (v && v->kind != HEED_LOWER_CONSTANT && !v->array) use(v, NULL);
   }
   for (uint32_t i = 0; attentions && i < list->count; i++)
@@ -335,7 +336,7 @@ static heed_status use_roots(heed_lower *l, bool attentions) {
 static heed_status name_outputs(heed_lower *l) {
   const heed_onnx_graph *graph = &l->file->model.graph;
   for (uint32_t i = 0; i < graph->output_count; i++) {
-    const value *v = heed_lower_bound(l, graph->outputs[i].name);
+    const value *v = heed_lower_bound(l, graph->outputs[i].id);
     heed_value_info info;
     if (!v || v->kind == HEED_LOWER_CONSTANT || v->array) continue;
     if (heed_graph_value_info(l->graph, v->made, &info) != HEED_OK) continue;

@@ -69,7 +69,7 @@ static heed_status evaluate(const heed_lower_host *h, heed_onnx_call *call,
         make_input(call, &input->shape, inputs ? inputs[input->slot] : NULL, &made[input->slot]);
     call->in[i] = made[input->slot];
   }
-  if (status == HEED_OK) status = heed_onnx_find_op(h->node)->run(call);
+  if (status == HEED_OK) status = h->node->known->run(call);
   for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++) heed_onnx_drop(call->evaluator, made[i]);
   return status;
 }
@@ -208,7 +208,7 @@ heed_status heed_lower_host_node(heed_lower *l) {
                          .batch = l->batch,
                          .in_count = node->input_count};
   l->call = call_of(h, &l->evaluator, l->error);
-  if (l->host_count < HEED_LOWER_MOST_HOSTS && !heed_onnx_is_if(node) && heed_onnx_find_op(node) &&
+  if (l->host_count < HEED_LOWER_MOST_HOSTS && !heed_onnx_is_if(node) && node->known &&
       node->input_count <= HEED_ONNX_MOST_INPUTS &&
       heed_lower_attention_at(l, node) == UINT32_MAX && make(l, h)) {
     l->hosts[l->host_count++] = node;

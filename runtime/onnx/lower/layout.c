@@ -327,7 +327,7 @@ static void lower_if(heed_lower *l, int kind) {
   const uint32_t each = l->call.node->output_count;
   bool truth = false;
   (void)kind;
-  if (!heed_lower_branch(l, l->call.node, &truth)) return;
+  if (!heed_lower_branch(l, l->call.node, l->call.node->in[0], &truth)) return;
   if (l->call.in_count != 1 + 2 * each) {
     heed_lower_refuse(l, HEED_INVALID_FILE, "its branches do not fit its outputs");
     return;
@@ -337,9 +337,7 @@ static void lower_if(heed_lower *l, int kind) {
     value *x = heed_lower_input(l, from);
     if (!x) return;
     heed_lower_bind(l, i, x, heed_lower_type(l, from));
-    const heed_onnx_maker *to = heed_onnx_maker_of(l->file, l->call.node->outputs[i]),
-                          *of = heed_onnx_maker_of(l->file, l->call.node->inputs[from]);
-    if (to && of) l->given[to - l->file->makers] = l->given[of - l->file->makers];
+    if (l->call.node->out[i]) l->given[l->call.node->out[i]] = l->given[l->call.node->in[from]];
   }
 }
 

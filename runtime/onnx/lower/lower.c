@@ -15,41 +15,29 @@
 
 /* ---------------------------------------------------------------------------------- the values */
 
-static const heed_onnx_maker *maker_of(const heed_lower *l, const char *name) {
-  return *name ? heed_onnx_maker_of(l->file, name) : NULL;
+static bool is_known(const heed_lower *l, heed_onnx_id id) {
+  return !id || l->file->makers[id].tensor || l->evaluator.values[id] ||
+         heed_lower_is(l->bound[id], HEED_LOWER_CONSTANT);
 }
 
-static bool is_known(const heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = maker_of(l, name);
-  if (!maker) return !*name;
-  const size_t at = (size_t)(maker - l->file->makers);
-  return maker->tensor || l->evaluator.values[at] ||
-         heed_lower_is(l->bound[at], HEED_LOWER_CONSTANT);
-}
-
-heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = maker_of(l, name);
-  return maker ? l->bound[maker - l->file->makers] : NULL;
-}
+heed_lower_value *heed_lower_bound(const heed_lower *l, heed_onnx_id id) { return l->bound[id]; }
 
 /* Floats made of inputs of whole numbers, such as rows of a table, are an input of the graph. */
-static heed_lower_value *given_input(heed_lower *l, const char *name, heed_onnx_array *array) {
+static heed_lower_value *given_input(heed_lower *l, heed_onnx_id id, heed_onnx_array *array) {
   heed_lower_value *made = heed_lower_new(l, HEED_LOWER_INPUT, array->rank, array->dims, NULL, 0);
   if (!made) return NULL;
-  made->name = name;
+  made->input = id;
   made->array = array;
   return made;
 }
 
-static heed_lower_value *value_of(heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = maker_of(l, name);
-  if (!maker) return NULL;
-  const size_t at = (size_t)(maker - l->file->makers);
+static heed_lower_value *value_of(heed_lower *l, heed_onnx_id at) {
+  const heed_onnx_maker *maker = &l->file->makers[at];
   if (l->bound[at]) return l->bound[at];
-  const heed_onnx_weight stored = {.name = name, .data = maker->tensor};
+  const heed_onnx_weight stored = {.name = maker->name, .data = maker->tensor};
   heed_onnx_array *known = l->evaluator.values[at];
   if (known && l->given[at] && heed_onnx_is_kernel_float(known->type))
-    l->bound[at] = given_input(l, maker->name, known);
+    l->bound[at] = given_input(l, at, known);
   else if (known)
     l->bound[at] = heed_lower_of_array(l, l->evaluator.values[at]);
   else if (maker->tensor)
@@ -62,55 +50,53 @@ static heed_lower_value *value_of(heed_lower *l, const char *name) {
 }
 
 bool heed_lower_has_input(const heed_lower *l, uint32_t index) {
-  return index < l->call.node->input_count && *l->call.node->inputs[index];
+  return index < l->call.node->input_count && l->call.node->in[index];
+}
+
+static heed_onnx_id output_of(const heed_lower *l, uint32_t index) {
+  return index < l->call.node->output_count ? l->call.node->out[index] : 0;
 }
 
 bool heed_lower_has_output(const heed_lower *l, uint32_t index) {
-  const heed_onnx_node *node = l->call.node;
-  const heed_onnx_maker *maker =
-      index < node->output_count ? maker_of(l, node->outputs[index]) : NULL;
-  return maker && l->evaluator.uses[maker - l->file->makers] > 0;
+  return l->evaluator.uses[output_of(l, index)] > 0;
+}
+
+static heed_lower_value *fetch(heed_lower *l, heed_onnx_id id) {
+  heed_lower_value *value = l->status == HEED_OK ? value_of(l, id) : NULL;
+  const char *name = l->file->makers[id].name;
+  if (!value && l->status == HEED_OK)
+    heed_lower_refuse(l, HEED_INVALID_FILE, "its input %.*s has no value", heed_utf8_cut(name, 100),
+                      name);
+  return value;
 }
 
 heed_lower_value *heed_lower_input(heed_lower *l, uint32_t index) {
   if (l->status != HEED_OK) return NULL;
   if (!heed_lower_has_input(l, index))
     return heed_lower_refuse(l, HEED_INVALID_FILE, "input %u is missing", index);
-  heed_lower_value *value = value_of(l, l->call.node->inputs[index]);
-  if (!value && l->status == HEED_OK)
-    heed_lower_refuse(l, HEED_INVALID_FILE, "its input %.*s has no value",
-                      heed_utf8_cut(l->call.node->inputs[index], 100), l->call.node->inputs[index]);
-  return value;
-}
-
-static uint32_t type_of(const heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = maker_of(l, name);
-  return maker ? l->types[maker - l->file->makers] : 0;
+  return fetch(l, l->call.node->in[index]);
 }
 
 uint32_t heed_lower_type(heed_lower *l, uint32_t index) {
-  return value_of(l, l->call.node->inputs[index]) ? type_of(l, l->call.node->inputs[index]) : 0;
+  const heed_onnx_id id = l->call.node->in[index];
+  return value_of(l, id) ? l->types[id] : 0;
 }
 
 void heed_lower_bind(heed_lower *l, uint32_t index, heed_lower_value *value, uint32_t type) {
   const heed_onnx_node *node = l->call.node;
-  const heed_onnx_maker *maker =
-      index < node->output_count ? maker_of(l, node->outputs[index]) : NULL;
-  if (!value || !maker || l->status != HEED_OK) return;
-  const size_t at = (size_t)(maker - l->file->makers);
+  const heed_onnx_id at = output_of(l, index);
+  if (!value || !at || l->status != HEED_OK) return;
   /* one that was there before passes to its readers; the node itself is no longer one */
   HEED_ASSERT(at < l->file->maker_count);
   value->readers += l->evaluator.uses[at] - (value->readers > 0 && l->evaluator.uses[at] > 0);
   l->bound[at] = value;
-  l->types[at] = type ? type : node->input_count ? type_of(l, node->inputs[0]) : 0;
+  l->types[at] = type ? type : node->input_count ? l->types[node->in[0]] : 0;
 }
 
 void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array) {
-  const heed_onnx_node *node = l->call.node;
-  const heed_onnx_maker *maker =
-      index < node->output_count ? maker_of(l, node->outputs[index]) : NULL;
-  if (maker && array && !l->evaluator.values[maker - l->file->makers])
-    l->evaluator.values[maker - l->file->makers] = array;
+  const heed_onnx_id at = output_of(l, index);
+  if (at && array && !l->evaluator.values[at])
+    l->evaluator.values[at] = array;
   else
     heed_onnx_drop(&l->evaluator, array);
 }
@@ -144,13 +130,14 @@ static heed_onnx_op_count *count_of(heed_lower *l, const char *op) {
  * blocks are the evaluator's. */
 static bool passes_on(heed_lower *l, const heed_onnx_node *node) {
   static const char *const ops[] = {"Identity", "Cast", "Transpose", "DequantizeLinear", NULL};
-  const heed_onnx_maker *maker = node->input_count ? maker_of(l, node->inputs[0]) : NULL;
+  const heed_onnx_id from = node->input_count ? node->in[0] : 0;
+  const heed_onnx_tensor *tensor = l->file->makers[from].tensor;
   bool found = false;
   for (size_t i = 0; ops[i]; i++) found |= strcmp(node->op, ops[i]) == 0;
-  if (!found || !maker || heed_onnx_find_attribute(node, "block_size")) return false;
-  const heed_lower_value *bound = l->bound[maker - l->file->makers];
+  if (!found || heed_onnx_find_attribute(node, "block_size")) return false;
+  const heed_lower_value *bound = l->bound[from];
   if (bound) return heed_lower_size(bound) > LARGE && bound->weight;
-  return maker->tensor && maker->tensor->count > LARGE && heed_onnx_type_bits(maker->tensor->type);
+  return tensor && tensor->count > LARGE && heed_onnx_type_bits(tensor->type);
 }
 
 /* Whether the node computes enough that kernels do it also where all is known beforehand. */
@@ -186,34 +173,24 @@ static bool takes_whole_numbers(const heed_onnx_node *node, uint32_t index) {
   return index == 2 && strcmp(node->op, "QuantizeLinear") == 0;
 }
 
-static bool *given_of(heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = maker_of(l, name);
-  return maker ? &l->given[maker - l->file->makers] : NULL;
-}
-
 /* Whether an input of the graph of whole numbers has a part in what the node reads. */
 static bool reads_given(heed_lower *l, const heed_onnx_node *node) {
   bool found = false;
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    const bool *given = given_of(l, node->inputs[i]);
-    found = found || (given && *given);
-  }
+  for (uint32_t i = 0; i < node->input_count; i++) found = found || l->given[node->in[i]];
   return found;
 }
 
 static bool is_float_given(heed_lower *l, const heed_onnx_node *node) {
-  const heed_onnx_maker *maker = node->input_count ? maker_of(l, node->inputs[0]) : NULL;
-  const size_t at = maker ? (size_t)(maker - l->file->makers) : 0;
-  const heed_onnx_array *array = maker ? l->evaluator.values[at] : NULL;
+  const heed_onnx_id at = node->input_count ? node->in[0] : 0;
+  const heed_onnx_array *array = l->evaluator.values[at];
   return array && l->given[at] && heed_onnx_is_kernel_float(array->type);
 }
 
 /* Puts what expressions know into the evaluator's hands. */
 static heed_status give_inputs(heed_lower *l, const heed_onnx_node *node) {
   for (uint32_t i = 0; i < node->input_count; i++) {
-    const heed_onnx_maker *maker = maker_of(l, node->inputs[i]);
-    const size_t at = maker ? (size_t)(maker - l->file->makers) : 0;
-    if (!maker || maker->tensor || l->evaluator.values[at]) continue;
+    const heed_onnx_id at = node->in[i];
+    if (!at || l->file->makers[at].tensor || l->evaluator.values[at]) continue;
     const heed_onnx_array *from = heed_lower_elements(l, l->bound[at]);
     heed_onnx_array *copy;
     if (!from) return l->status;
@@ -228,10 +205,8 @@ static heed_status give_inputs(heed_lower *l, const heed_onnx_node *node) {
 static heed_status fold(heed_lower *l, const heed_onnx_node *node) {
   const bool given = reads_given(l, node);
   HEED_TRY(give_inputs(l, node));
-  for (uint32_t i = 0; given && i < node->output_count; i++) {
-    bool *to = given_of(l, node->outputs[i]);
-    if (to) *to = true;
-  }
+  for (uint32_t i = 0; given && i < node->output_count; i++)
+    if (node->out[i]) l->given[node->out[i]] = true;
   return heed_onnx_run_node(&l->evaluator, node, NULL, l->error);
 }
 
@@ -253,11 +228,10 @@ uint32_t heed_lower_attention_at(const heed_lower *l, const heed_onnx_node *node
 /* Inputs that are lists or indices are read beforehand, as the evaluator's ops find them. */
 static heed_status read_small_inputs(heed_lower *l, const heed_onnx_node *node) {
   for (uint32_t i = 0; i < node->input_count && i < HEED_ONNX_MOST_INPUTS; i++) {
-    const heed_onnx_maker *maker = maker_of(l, node->inputs[i]);
-    const size_t at = maker ? (size_t)(maker - l->file->makers) : 0;
-    l->call.in[i] = maker ? l->evaluator.values[at] : NULL;
-    if (maker && maker->tensor && !l->call.in[i] && maker->tensor->count <= LARGE)
-      HEED_TRY(heed_onnx_fetch(&l->call, node->inputs[i], &l->call.in[i]));
+    const heed_onnx_tensor *tensor = l->file->makers[node->in[i]].tensor;
+    l->call.in[i] = l->evaluator.values[node->in[i]];
+    if (tensor && !l->call.in[i] && tensor->count <= LARGE)
+      HEED_TRY(heed_onnx_fetch(&l->call, node->in[i], &l->call.in[i]));
   }
   return HEED_OK;
 }
@@ -267,16 +241,17 @@ static bool is_live(heed_lower *l, const heed_onnx_guard *guard) {
   if (!guard) return true;
   if (!is_live(l, guard->outer)) return false;
   bool truth = false;
-  return heed_lower_branch(l, guard->branching, &truth) && truth == guard->truth;
+  return heed_lower_branch(l, guard->branching, guard->condition, &truth) && truth == guard->truth;
 }
 
-bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth) {
+bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, heed_onnx_id condition_of,
+                       bool *truth) {
   l->call = (heed_onnx_call){.evaluator = &l->evaluator,
                              .node = node,
                              .opset = heed_onnx_opset_of(&l->file->model, node->domain),
                              .in_count = node->input_count,
                              .error = l->error};
-  heed_lower_value *condition = heed_lower_input(l, 0);
+  heed_lower_value *condition = fetch(l, condition_of);
   if (!condition) return false;
   const heed_onnx_array *known =
       condition->kind == HEED_LOWER_CONSTANT ? heed_lower_elements(l, condition) : NULL;
@@ -298,12 +273,12 @@ static heed_status lower_to_kernels(heed_lower *l, const heed_onnx_node *node) {
                             *node->domain ? "." : "", node->op, (long long)l->call.opset);
   HEED_TRY(heed_onnx_check_counts(&l->call));
   for (uint32_t i = 0; i < node->input_count; i++) {
-    const heed_lower_value *x = heed_lower_bound(l, node->inputs[i]);
-    if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type_of(l, node->inputs[i])) &&
+    const heed_lower_value *x = l->bound[node->in[i]];
+    const uint32_t type = l->types[node->in[i]];
+    if (x && x->kind != HEED_LOWER_CONSTANT && !heed_onnx_is_float(type) &&
         !takes_whole_numbers(node, i))
       return heed_onnx_refuse(&l->call, HEED_UNSUPPORTED, "computed whole numbers have no kernel");
-    if (x && x->kind != HEED_LOWER_CONSTANT)
-      HEED_TRY(heed_onnx_check_type(&l->call, i, type_of(l, node->inputs[i])));
+    if (x && x->kind != HEED_LOWER_CONSTANT) HEED_TRY(heed_onnx_check_type(&l->call, i, type));
   }
   HEED_TRY(heed_onnx_check_attributes(&l->call));
   HEED_TRY(read_small_inputs(l, node));
@@ -314,9 +289,8 @@ static heed_status lower_to_kernels(heed_lower *l, const heed_onnx_node *node) {
 static heed_status lower_node(heed_lower *l, uint32_t index) {
   const heed_onnx_node *node = &l->file->model.graph.nodes[index];
   const int64_t opset = heed_onnx_opset_of(&l->file->model, node->domain);
-  bool known = heed_lower_attention_at(l, node) == UINT32_MAX && heed_onnx_find_op(node),
-       wanted = false;
-  for (uint32_t i = 0; i < node->input_count; i++) known = known && is_known(l, node->inputs[i]);
+  bool known = heed_lower_attention_at(l, node) == UINT32_MAX && node->known, wanted = false;
+  for (uint32_t i = 0; i < node->input_count; i++) known = known && is_known(l, node->in[i]);
   l->call = (heed_onnx_call){.evaluator = &l->evaluator,
                              .node = node,
                              .opset = opset,
@@ -358,21 +332,21 @@ static bool is_picture(const heed_lower *l, const heed_onnx_array *shape) {
 }
 
 /* [B, C, H, W], also where the file has another order of axes; bytes are floats. */
-static heed_lower_value *picture_input(heed_lower *l, const heed_onnx_array *shape) {
+static heed_lower_value *picture_input(heed_lower *l, const heed_onnx_value *input,
+                                       const heed_onnx_array *shape) {
   static const uint32_t order[] = {0, 2, 3, 1};
   const uint64_t *from = shape->dims, turned[] = {from[0], from[3], from[1], from[2]};
   const bool last = is_colour((int64_t)from[3]) && !is_colour((int64_t)from[1]);
   heed_lower_value *made = heed_lower_new(l, HEED_LOWER_INPUT, 4, last ? turned : from, NULL, 0);
   if (!made) return NULL;
-  made->name = l->call.node->name;
+  made->input = input->id;
   made->readers = 1;
   return last ? heed_lower_permute(l, made, order) : made;
 }
 
 static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
                               const heed_source *source, const heed_safetensors_tensor *tensor) {
-  const heed_onnx_maker *maker = maker_of(l, input->name);
-  const size_t at = (size_t)(maker - l->file->makers);
+  const heed_onnx_id at = input->id;
   const heed_onnx_node none = {.name = input->name, .op = "input", .domain = ""};
   heed_onnx_array shape;
   l->call = (heed_onnx_call){.evaluator = &l->evaluator, .node = &none, .error = l->error};
@@ -383,10 +357,10 @@ static heed_status bind_input(heed_lower *l, const heed_onnx_value *input,
   if (!picture && !heed_onnx_is_kernel_float(shape.type))
     return heed_onnx_read_input(&l->evaluator, input, source, tensor, l->error);
   heed_lower_value *value =
-      picture ? picture_input(l, &shape)
+      picture ? picture_input(l, input, &shape)
               : heed_lower_new(l, HEED_LOWER_INPUT, shape.rank, shape.dims, NULL, 0);
   if (!value) return l->status;
-  if (!picture) value->name = input->name;
+  if (!picture) value->input = at;
   value->readers = l->evaluator.uses[at];
   l->bound[at] = value;
   l->types[at] = shape.type;
@@ -404,7 +378,7 @@ static heed_status bind_inputs(heed_lower *l, const heed_source *source, const c
     const heed_safetensors_tensor *tensor = heed_safetensors_find(given, input->name);
     if (tensor)
       status = bind_input(l, input, source, tensor);
-    else if (!heed_onnx_maker_of(l->file, input->name)->tensor)
+    else if (!l->file->makers[input->id].tensor)
       status = heed_fail(l->error, HEED_INVALID_FILE, "%s: missing tensor %.*s (an input of %s)",
                          name, HEED_CUT(input->name), l->file->name);
   }
@@ -417,7 +391,7 @@ static heed_status bind_inputs(heed_lower *l, const heed_source *source, const c
 heed_status heed_lower_graph(heed_lower *l, const heed_source *inputs, const char *name,
                              bool attentions) {
   const heed_onnx_graph *graph = &l->file->model.graph;
-  const size_t room = (size_t)l->file->maker_count + 1;
+  const size_t room = l->file->maker_count;
   static const heed_onnx_attention_list none;
   l->arena.context = l->file->context;
   HEED_TRY(
@@ -430,8 +404,8 @@ heed_status heed_lower_graph(heed_lower *l, const heed_source *inputs, const cha
   HEED_TRY(bind_inputs(l, inputs, name));
   for (uint32_t i = 0; i < graph->node_count; i++) HEED_TRY(lower_node(l, i));
   HEED_TRY(heed_lower_emit(l, attentions));
-  l->evaluator.most = HEED_ONNX_MOST_ELEMENTS; /* of outputs from here on */
-  l->evaluator.most_steps = l->most_work;
+  l->evaluator.elements.most = HEED_ONNX_MOST_ELEMENTS; /* of outputs from here on */
+  l->evaluator.steps.most = l->work.most;
   return HEED_OK;
 }
 

@@ -136,7 +136,7 @@ struct heed_lower_value {
   heed_lower_attention *attention;
   heed_lower_host *host;
   heed_lower_value *owner;    /* SOFTMAX: the attention whose weights it is, or NULL */
-  const char *name;           /* of INPUT */
+  heed_onnx_id input;         /* of INPUT */
   const heed_onnx_node *node; /* where it was made; NULL: among the inputs */
   uint32_t readers;           /* nodes of the file that read it */
   /* emit.c */
@@ -179,17 +179,16 @@ typedef struct heed_lower {
   size_t owned_count, owned_room;
   heed_onnx_op_count *counts; /* by op */
   size_t count_count, count_room;
-  unsigned char *parts;  /* by maker: quantisers.c */
-  unsigned char no_part; /* of a value that no node makes */
-  uint32_t unrounded;    /* dynamic quantisations whose rounding was left out */
-  uint64_t batch;        /* of the first input with axes */
-  bool picture;          /* an input of four axes is a picture, which a run gives */
-  bool alone;            /* there is no other input */
-  bool takes_hosts;      /* nodes without a kernel become hosts, */
+  unsigned char *parts; /* by maker: quantisers.c */
+  uint32_t unrounded;   /* dynamic quantisations whose rounding was left out */
+  uint64_t batch;       /* of the first input with axes */
+  bool picture;         /* an input of four axes is a picture, which a run gives */
+  bool alone;           /* there is no other input */
+  bool takes_hosts;     /* nodes without a kernel become hosts, */
   const heed_onnx_node *hosts[HEED_LOWER_MOST_HOSTS]; /* in their order */
   uint32_t host_count;
-  uint64_t work, most_work;       /* of kernels: what they will compute is not computed yet */
-  uint64_t elements, most_values; /* of all values of the lowered graph */
+  heed_budget work;     /* steps of kernels: what they will compute is not computed yet */
+  heed_budget elements; /* of all values of the lowered graph */
   heed_status status;
   heed_error *error;
   const struct heed_lower_value *image; /* vision/reach.c: the only picture among the inputs */
@@ -320,8 +319,9 @@ void heed_lower_bind_array(heed_lower *l, uint32_t index, heed_onnx_array *array
 
 /* Which attention of the finder a node is; UINT32_MAX: none. */
 uint32_t heed_lower_attention_at(const heed_lower *l, const heed_onnx_node *node);
-/* The truth of the condition of an If; false with a sentence where it is not known. */
-bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, bool *truth);
+/* The truth of the condition of the If `node`; false with a sentence where it is not known. */
+bool heed_lower_branch(heed_lower *l, const heed_onnx_node *node, heed_onnx_id condition,
+                       bool *truth);
 
 typedef struct heed_lower_op {
   const char *name;
@@ -385,7 +385,7 @@ heed_value heed_lower_emit_vector(heed_lower *l, const float *data, uint64_t cou
 /* Whether an image of so many axes has its colours last: [B, H, W, 3]. */
 bool heed_onnx_channels_last(uint32_t rank, const int64_t *dims);
 /* What is bound to a value of the file; NULL: it is folded. */
-heed_lower_value *heed_lower_bound(const heed_lower *l, const char *name);
+heed_lower_value *heed_lower_bound(const heed_lower *l, heed_onnx_id value);
 
 /* open.c: heed_onnx_lower with changes, or NULL. */
 heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc *desc,

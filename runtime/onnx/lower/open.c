@@ -16,7 +16,7 @@ heed_status heed_lower_visit_given(const heed_lower *l, heed_onnx_given give, vo
     if (v->kind != HEED_LOWER_INPUT || !v->uses || !v->array) continue;
     const size_t count = (size_t)v->array->count;
     float *data = heed_alloc_raw(l->file->context, count, sizeof *data);
-    if (!data) return heed_fail_memory(error, v->name, count * sizeof *data);
+    if (!data) return heed_fail_memory(error, l->file->name, count * sizeof *data);
     for (size_t k = 0; k < count; k++) data[k] = (float)v->array->data[k].f;
     status = give(user, v->made, data, count * sizeof *data, error);
     heed_free(l->file->context, data);
@@ -36,10 +36,10 @@ heed_status heed_lower_write_given(const heed_lower *l, heed_session *session, h
 
 heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,
                               const heed_lower_value **computed, uint32_t *type) {
-  heed_lower_value *v = heed_lower_bound(l, output->name);
+  heed_lower_value *v = heed_lower_bound(l, output->id);
   *computed = v && v->kind != HEED_LOWER_CONSTANT && !v->array ? v : NULL;
   if (!*computed) return HEED_OK;
-  const uint32_t is = l->types[heed_onnx_maker_of(l->file, output->name) - l->file->makers];
+  const uint32_t is = l->types[output->id];
   *type = output->type ? output->type : is;
   /* whole numbers of few bits are floats on kernels, exactly, and so are some others */
   double range[2];
@@ -52,11 +52,11 @@ heed_status heed_lower_output(heed_lower *l, const heed_onnx_value *output,
 
 heed_status heed_lower_put_known(heed_lower *l, const heed_onnx_value *output,
                                  heed_onnx_result *result) {
-  heed_lower_value *v = heed_lower_bound(l, output->name);
+  heed_lower_value *v = heed_lower_bound(l, output->id);
   const heed_onnx_array *known = v && !v->array ? heed_lower_elements(l, v) : v ? v->array : NULL;
   return v && !known
              ? l->status
-             : heed_onnx_give(result, &l->evaluator, output->name, output->name, known, l->error);
+             : heed_onnx_give(result, &l->evaluator, output->id, output->name, known, l->error);
 }
 
 struct heed_onnx_lowered {
@@ -82,7 +82,7 @@ static heed_status add_input(heed_onnx_lowered *lowered, const heed_onnx_value *
                              const heed_onnx_lower_desc *desc, uint32_t *count, heed_error *error) {
   const char *type = heed_onnx_type_safetensors(input->type);
   uint64_t dims[HEED_ONNX_MAX_RANK], bytes = heed_onnx_type_size(input->type);
-  if (heed_onnx_maker_of(lowered->file, input->name)->tensor) return HEED_OK;
+  if (lowered->file->makers[input->id].tensor) return HEED_OK;
   if (!type || !input->shaped)
     return heed_fail(error, HEED_UNSUPPORTED, "%s: input %.60s has no shape", lowered->file->name,
                      input->name);
@@ -163,7 +163,7 @@ heed_status heed_onnx_lower_changed(heed_onnx *file, const heed_onnx_lower_desc 
   made->lower.takes_hosts = full.parts;
   heed_lower_limit(&made->lower, full.inputs.size, full.most_elements, full.most_steps);
   if (!full.inputs.size && !full.most_elements) /* a run has a picture; what is folded has none */
-    made->lower.most_values = 2 * heed_onnx_default_elements(file, picture_bytes(&full));
+    made->lower.elements.most = 2 * heed_onnx_default_elements(file, picture_bytes(&full));
   const heed_status status = lower(made, file, &full, made->lower.error);
   made->lower.error = NULL;
   made->lower.changes = NULL; /* the caller's */

@@ -33,7 +33,7 @@ typedef struct parts {
   heed_onnx *whole;
   const heed_onnx_evaluate_desc *desc;
   uint64_t batch;
-  uint64_t bytes; /* of all that is held */
+  heed_budget bytes; /* of all that is held */
   held held[MOST_HELD];
   uint32_t count, alone[MOST_ALONE], alone_count, unrounded;
   double alone_time; /* microseconds */
@@ -70,10 +70,7 @@ static bool is_inside(const heed_onnx_maker *maker, uint32_t first, uint32_t end
 static void mark_reads(const heed_onnx *whole, uint32_t first, uint32_t end, bool *read) {
   const heed_onnx_graph *graph = &whole->model.graph;
   for (uint32_t i = first; i < end; i++)
-    for (uint32_t k = 0; k < graph->nodes[i].input_count; k++) {
-      const char *name = graph->nodes[i].inputs[k];
-      if (*name) read[heed_onnx_maker_of(whole, name) - whole->makers] = true;
-    }
+    for (uint32_t k = 0; k < graph->nodes[i].input_count; k++) read[graph->nodes[i].in[k]] = true;
 }
 
 /* The values that the part takes or, with `gives`, gives: marked ones outside or inside of it. */
@@ -83,13 +80,13 @@ static heed_status list_ends(parts *p, part *to, const bool *read, uint32_t firs
   heed_onnx_value *values = heed_onnx_take(&to->file.arena, p->whole->maker_count, sizeof *values);
   uint32_t count = 0;
   if (!values) return heed_fail_memory(p->error, p->whole->name, sizeof *values);
-  for (uint32_t i = 0; i < p->whole->maker_count; i++) {
+  for (heed_onnx_id i = 1; i < p->whole->maker_count; i++) {
     const heed_onnx_maker *maker = &p->whole->makers[i];
     if (!read[i] || is_inside(maker, first, end) != gives) continue;
     const stored found = gives ? (stored){NULL, NULL} : find(p, maker->name);
     if (!gives && !found.tensor) continue; /* an initializer, or what nobody has made */
     if (!gives) to->inputs[count] = found;
-    values[count++] = (heed_onnx_value){.name = maker->name};
+    values[count++] = (heed_onnx_value){.name = maker->name, .id = i};
   }
   if (gives) {
     graph->outputs = values;
@@ -110,8 +107,7 @@ static heed_status make_ends(parts *p, part *to, uint32_t first, uint32_t end) {
     return heed_fail_memory(p->error, p->whole->name, p->whole->maker_count * sizeof *to->inputs);
   mark_reads(p->whole, first, end, read);
   mark_reads(p->whole, end, whole->node_count, later);
-  for (uint32_t i = 0; i < whole->output_count; i++)
-    later[heed_onnx_maker_of(p->whole, whole->outputs[i].name) - p->whole->makers] = true;
+  for (uint32_t i = 0; i < whole->output_count; i++) later[whole->outputs[i].id] = true;
   HEED_TRY(list_ends(p, to, read, first, end, false));
   return list_ends(p, to, later, first, end, true);
 }
@@ -154,18 +150,32 @@ static heed_status take_attentions(parts *p, part *to, uint32_t first, uint32_t 
   return HEED_OK;
 }
 
+/* The values of the whole, by the same numbers: what other nodes make is an input here. */
+static heed_status make_makers(parts *p, part *to, uint32_t first, uint32_t end) {
+  const uint32_t count = p->whole->maker_count;
+  heed_onnx_maker *makers = heed_onnx_take(&to->file.arena, count, sizeof *makers);
+  if (!makers) return heed_fail_memory(p->error, p->whole->name, count * sizeof *makers);
+  memcpy(makers, p->whole->makers, count * sizeof *makers);
+  for (uint32_t i = 0; i < count; i++) {
+    if (is_inside(&makers[i], first, end))
+      makers[i].node_index -= first;
+    else
+      makers[i].node = NULL;
+  }
+  to->file.makers = makers;
+  return HEED_OK;
+}
+
 static heed_status make_part(parts *p, uint32_t first, uint32_t end, part *to) {
   to->file = *p->whole;
   to->file.arena = (heed_onnx_arena){.context = p->whole->context};
   to->file.model.graph.nodes += first;
   to->file.model.graph.node_count = end - first;
-  to->file.makers = NULL;
-  to->file.maker_count = to->file.take_count = 0;
   to->file.batch = p->batch;
   to->file.input_bytes = p->desc->inputs.size; /* those of the whole, however much comes between */
   HEED_TRY(make_ends(p, to, first, end));
   HEED_TRY(take_attentions(p, to, first, end));
-  HEED_TRY(heed_onnx_index(&to->file, p->error));
+  HEED_TRY(make_makers(p, to, first, end));
   return make_inputs(p, to);
 }
 
@@ -174,12 +184,10 @@ static heed_status hold(parts *p, uint32_t first, uint32_t end, heed_onnx_result
                         const heed_source *source) {
   held *to = &p->held[p->count++];
   *to = (held){first, end, result, *source, NULL};
-  const uint64_t most = heed_onnx_default_bytes(p->whole, p->desc->inputs.size);
-  if (source->size > most - p->bytes && !p->desc->most_elements)
+  if (!heed_budget_spend(&p->bytes, source->size) && !p->desc->most_elements)
     return heed_fail(p->error, HEED_UNSUPPORTED,
                      "%s: its values are too large (expected at most %llu bytes between its parts)",
-                     p->whole->name, (unsigned long long)most);
-  p->bytes += source->size;
+                     p->whole->name, (unsigned long long)p->bytes.most);
   return heed_safetensors_open(p->whole->context, &to->source, p->desc->name, &to->file, p->error);
 }
 
@@ -224,7 +232,7 @@ static heed_status run_all(parts *p, uint32_t refused) {
     if (refused == UINT32_MAX) status = run_part(p, first, end, true, &refused);
     if (status == HEED_OK) return HEED_OK;
     if (status != HEED_UNSUPPORTED || refused == UINT32_MAX || p->alone_count == MOST_ALONE ||
-        !heed_onnx_find_op(&p->whole->model.graph.nodes[refused]))
+        !p->whole->model.graph.nodes[refused].known)
       return status;
     if (refused > first) HEED_TRY(run_part(p, first, refused, true, &none));
     p->alone[p->alone_count++] = refused;
@@ -292,7 +300,7 @@ static heed_status give_all(parts *p, heed_onnx_result *result) {
     const char *name = graph->outputs[i].name;
     const stored from = find(p, name);
     status = from.tensor ? give(p, &e, &from, name, result)
-                         : heed_onnx_give(result, &e, name, name, NULL, p->error);
+                         : heed_onnx_give(result, &e, graph->outputs[i].id, name, NULL, p->error);
   }
   for (uint32_t i = 0; status == HEED_OK && p->desc->attentions && i < p->whole->attentions->count;
        i++)
@@ -321,7 +329,10 @@ heed_status heed_lower_evaluate_parts(heed_onnx *file, const heed_onnx_evaluate_
   parts *p = heed_alloc(file->context, 1, sizeof *p);
   heed_onnx_result *made = NULL;
   if (!p) return heed_fail_memory(error, file->name, sizeof *p);
-  *p = (parts){.whole = file, .desc = desc, .error = error};
+  *p = (parts){.whole = file,
+               .desc = desc,
+               .bytes.most = heed_onnx_default_bytes(file, desc->inputs.size),
+               .error = error};
   const double start = now(p);
   heed_status status = begin(p);
   if (status == HEED_OK) status = run_all(p, refused);

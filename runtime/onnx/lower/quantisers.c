@@ -87,10 +87,10 @@ typedef enum part {
   SCALES   /* SCALE times something */
 } part;
 
-static unsigned char *part_of(heed_lower *l, const char *name) {
-  const heed_onnx_maker *maker = *name ? heed_onnx_maker_of(l->file, name) : NULL;
-  l->no_part = NOTHING;
-  return maker ? &l->parts[maker - l->file->makers] : &l->no_part;
+/* What is left out is no part. */
+static unsigned char *part_of(heed_lower *l, heed_onnx_id of) {
+  l->parts[0] = NOTHING;
+  return &l->parts[of];
 }
 
 /* What the node makes of parts; false: something else than a product that is scaled back. */
@@ -98,13 +98,13 @@ static bool follow(heed_lower *l, const heed_onnx_node *node) {
   unsigned char in[4] = {NOTHING, NOTHING, NOTHING, NOTHING};
   unsigned parts = 0;
   for (uint32_t i = 0; i < node->input_count; i++) {
-    const unsigned char found = *part_of(l, node->inputs[i]);
+    const unsigned char found = *part_of(l, node->in[i]);
     parts += found != NOTHING;
     if (found != NOTHING && i >= 4) return false;
     if (i < 4) in[i] = found;
   }
   if (parts == 0) return true;
-  unsigned char *out = node->output_count ? part_of(l, node->outputs[0]) : NULL;
+  unsigned char *out = node->output_count ? part_of(l, node->out[0]) : NULL;
   if (!out || *node->domain) return false;
   if (strcmp(node->op, "MatMulInteger") == 0 || strcmp(node->op, "ConvInteger") == 0) {
     *out = PRODUCT;
@@ -127,18 +127,18 @@ static bool follow(heed_lower *l, const heed_onnx_node *node) {
 static bool scales_back(heed_lower *l) {
   const heed_onnx_graph *graph = &l->file->model.graph;
   const heed_onnx_node *node = l->call.node;
-  const size_t room = (size_t)l->file->maker_count + 1;
+  const size_t room = l->file->maker_count;
   if (!l->parts) l->parts = heed_lower_take(l, room, 1);
   l->status =
       l->parts ? heed_onnx_count_steps(&l->call, room + graph->node_count, 1, 1) : l->status;
   if (l->status != HEED_OK) return false;
   memset(l->parts, NOTHING, room);
   for (uint32_t i = 0; i < 3 && i < node->output_count; i++)
-    *part_of(l, node->outputs[i]) = (unsigned char)(ROUNDED + i);
+    *part_of(l, node->out[i]) = (unsigned char)(ROUNDED + i);
   for (uint32_t i = 0; i < graph->node_count; i++)
     if (!follow(l, &graph->nodes[i])) return false;
   for (uint32_t i = 0; i < graph->output_count; i++)
-    if (*part_of(l, graph->outputs[i].name) != NOTHING) return false;
+    if (*part_of(l, graph->outputs[i].id) != NOTHING) return false;
   return true;
 }
 
@@ -212,11 +212,11 @@ static value *dequantised(heed_lower *l, uint32_t data, uint32_t scale, uint32_t
                           uint32_t axis) {
   const heed_onnx_node *node = l->call.node;
   const heed_onnx_tensor *zeros =
-      heed_lower_has_input(l, zero) ? heed_onnx_tensor_of(l->file, node->inputs[zero]) : NULL;
+      heed_lower_has_input(l, zero) ? heed_onnx_tensor_of(l->file, node->in[zero]) : NULL;
   const heed_onnx_weight weight = {
       .name = node->inputs[data],
-      .data = heed_onnx_tensor_of(l->file, node->inputs[data]),
-      .scale = scale ? heed_onnx_tensor_of(l->file, node->inputs[scale]) : ones(l, zeros),
+      .data = heed_onnx_tensor_of(l->file, node->in[data]),
+      .scale = scale ? heed_onnx_tensor_of(l->file, node->in[scale]) : ones(l, zeros),
       .zero = zeros,
       .axis = axis};
   if (l->status != HEED_OK) return NULL;
@@ -283,9 +283,9 @@ static void lower_blocks_of_bits(heed_lower *l, int kind) {
   if (!x || !heed_lower_has_input(l, 1) || !heed_lower_has_input(l, 2)) return;
   heed_onnx_weight weight = {
       .name = node->inputs[1],
-      .data = heed_onnx_tensor_of(l->file, node->inputs[1]),
-      .scale = heed_onnx_tensor_of(l->file, node->inputs[2]),
-      .zero = heed_lower_has_input(l, 3) ? heed_onnx_tensor_of(l->file, node->inputs[3]) : NULL,
+      .data = heed_onnx_tensor_of(l->file, node->in[1]),
+      .scale = heed_onnx_tensor_of(l->file, node->in[2]),
+      .zero = heed_lower_has_input(l, 3) ? heed_onnx_tensor_of(l->file, node->in[3]) : NULL,
       .bits = (uint32_t)bits,
       .block = (uint32_t)block,
       .rank = 2,

@@ -18,10 +18,11 @@ static heed_status write_inputs(heed_lower *l, const heed_onnx_evaluate_desc *de
   for (size_t i = 0; i < l->value_count && status == HEED_OK; i++) {
     const value *v = l->values[i];
     if (v->kind != HEED_LOWER_INPUT || !v->uses || v->array) continue;
-    const heed_safetensors_tensor *tensor = heed_safetensors_find(given, v->name);
+    const char *name = l->file->makers[v->input].name;
+    const heed_safetensors_tensor *tensor = heed_safetensors_find(given, name);
     float *data = heed_alloc_raw(l->file->context, (size_t)tensor->count, sizeof *data);
     status = data ? heed_safetensors_read(given, tensor, 0, tensor->count, data, l->error)
-                  : heed_fail_memory(l->error, v->name, (size_t)tensor->count * sizeof *data);
+                  : heed_fail_memory(l->error, name, (size_t)tensor->count * sizeof *data);
     if (status == HEED_OK)
       status = heed_session_write(session, v->made, data, (size_t)tensor->count * sizeof *data,
                                   l->error);

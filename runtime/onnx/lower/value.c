@@ -32,23 +32,15 @@ void heed_lower_limit(heed_lower *l, uint64_t input_bytes, uint64_t most_element
                       uint64_t most_steps) {
   heed_onnx_limit(&l->evaluator, l->file, input_bytes, most_elements, most_steps, true);
   l->batch = l->file->batch;
-  l->most_work = most_steps ? most_steps : HEED_ONNX_MOST_STEPS;
+  l->work = (heed_budget){.most = most_steps ? most_steps : HEED_ONNX_MOST_STEPS};
   /* of four bytes each, and the evaluator's of eight */
-  l->most_values =
+  l->elements.most =
       most_elements ? most_elements : 2 * heed_onnx_default_elements(l->file, input_bytes);
 }
 
 /* What kernels would compute is not computed yet: it has the limit of a run. */
 bool heed_lower_spend(heed_lower *l, uint64_t a, uint64_t b, uint64_t c) {
-  heed_onnx_evaluator *e = &l->evaluator;
-  const uint64_t steps = e->steps, most = e->most_steps;
-  if (l->status != HEED_OK) return false;
-  e->steps = l->work;
-  e->most_steps = l->most_work;
-  l->status = heed_onnx_count_steps(&l->call, a, b, c);
-  l->work = e->steps;
-  e->steps = steps;
-  e->most_steps = most;
+  if (l->status == HEED_OK) l->status = heed_onnx_spend_steps(&l->call, &l->work, a, b, c);
   return l->status == HEED_OK;
 }
 
@@ -68,13 +60,12 @@ static bool has_room(heed_lower *l, uint32_t rank, const uint64_t *dims) {
                         (unsigned long long)dims[i]);
       return false;
     }
-  if (count > l->most_values - l->elements) {
+  if (!heed_budget_spend(&l->elements, count)) {
     heed_lower_refuse(l, HEED_UNSUPPORTED,
                       "its values are too large (expected at most %llu elements together)",
-                      (unsigned long long)l->most_values);
+                      (unsigned long long)l->elements.most);
     return false;
   }
-  l->elements += count;
   return heed_lower_spend(l, count, 1, 1);
 }
 

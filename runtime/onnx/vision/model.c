@@ -110,7 +110,7 @@ static const heed_onnx_tensor *find_kernel(const heed_onnx *file, int64_t channe
   for (uint32_t n = 0; n < graph->node_count; n++) {
     const heed_onnx_node *node = &graph->nodes[n];
     if (strcmp(node->op, "Conv") != 0 || node->input_count < 2) continue;
-    const heed_onnx_tensor *kernel = heed_onnx_tensor_of(file, node->inputs[1]);
+    const heed_onnx_tensor *kernel = heed_onnx_tensor_of(file, node->in[1]);
     return kernel && kernel->rank == 4 && kernel->dims[1] == (uint64_t)channels &&
                    kernel->dims[2] == kernel->dims[3]
                ? kernel

@@ -255,11 +255,7 @@ heed_status heed_pixels_find(heed_lower *l, const value *image, float *range, he
   if (image->dims[1] > MOST_FOLLOWED) return HEED_OK;
   if (!s.values) return l->status;
   for (size_t i = 0; i < l->order_count && !s.why; i++) look(&s, l->order[i], image);
-  if (!s.why && s.seen.is)
-    find_range(
-        &s,
-        !heed_onnx_is_float(l->types[heed_onnx_maker_of(l->file, image->name) - l->file->makers]),
-        range);
+  if (!s.why && s.seen.is) find_range(&s, !heed_onnx_is_float(l->types[image->input]), range);
   if (!s.why) return HEED_OK;
   return heed_fail(error, HEED_UNSUPPORTED,
                    "%s: pictures as the graph takes them are not known (%s; heed eval runs the "
