@@ -1,34 +1,30 @@
-/* A small deterministic mutator: bytes flipped, set, copied, cut, repeated, numbers made extreme,
- * words put in. */
+/* A main without libFuzzer: changes of seeds, the same every time. Half keep the format, half are
+ * of bytes: flipped, set, copied, cut, repeated, numbers made extreme, words put in. */
+#define _POSIX_C_SOURCE 200809L
 #include "fuzz/fuzz.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/test.h"
 
 #define MAX_SIZE 65536u
 
-typedef struct buffer {
-  unsigned char *bytes;
-  size_t size;
-} buffer;
+static const char *const *dictionary; /* NULL-terminated */
 
-static void insert(buffer *b, size_t at, const void *from, size_t count) {
-  if (b->size + count > MAX_SIZE) return;
-  memmove(b->bytes + at + count, b->bytes + at, b->size - at);
-  memcpy(b->bytes + at, from, count);
-  b->size += count;
+static void insert(fuzz_input *b, size_t at, const void *from, size_t count) {
+  fuzz_put(b, at, 0, from, count);
 }
 
-static void cut(buffer *b, size_t at, size_t count) {
+static void cut(fuzz_input *b, size_t at, size_t count) {
   if (count > b->size - at) count = b->size - at;
-  memmove(b->bytes + at, b->bytes + at + count, b->size - at - count);
-  b->size -= count;
+  fuzz_put(b, at, count, "", 0);
 }
 
-static void insert_number(buffer *b, size_t at, test_random *random) {
+static void insert_number(fuzz_input *b, size_t at, test_random *random) {
   static const char *const numbers[] = {"0",
                                         "-1",
                                         "1e9",
@@ -47,14 +43,14 @@ static void insert_number(buffer *b, size_t at, test_random *random) {
   insert(b, at, number, strlen(number));
 }
 
-static void mutate(buffer *b, test_random *random, const char *const *words) {
+void fuzz_change_bytes(fuzz_input *b, test_random *random) {
   unsigned char piece[64];
   size_t word_count = 0;
-  while (words[word_count]) word_count++;
+  while (dictionary[word_count]) word_count++;
   const size_t at = b->size ? test_random_below(random, (uint32_t)b->size) : 0,
                span = 1 + test_random_below(random, sizeof piece);
   const size_t room = b->size - at, count = span < room ? span : room;
-  const char *word = words[test_random_below(random, (uint32_t)word_count)];
+  const char *word = dictionary[test_random_below(random, (uint32_t)word_count)];
   if (b->size) memcpy(piece, b->bytes + at, count);
   switch (test_random_below(random, 9)) {
     case 0:
@@ -83,7 +79,7 @@ static void run(const void *bytes, size_t size) {
   unsigned char *copy = malloc(size ? size : 1);
   if (!copy) abort();
   if (size) memcpy(copy, bytes, size);
-  LLVMFuzzerTestOneInput(copy, size);
+  fuzz_run(copy, size);
   free(copy);
 }
 
@@ -113,14 +109,14 @@ static void write_words(const char *path, const char *const *words) {
   }
 }
 
-static int write_seeds(const char *folder, const char *dictionary, const fuzz_seed *seeds,
+static int write_seeds(const char *folder, const char *list, const fuzz_seed *seeds,
                        size_t seed_count, const char *const *words) {
   char path[4096];
   for (size_t i = 0; i < seed_count; i++) {
     snprintf(path, sizeof path, "%s/seed-%02zu", folder, i);
     write_file(path, seeds[i].bytes, seeds[i].size);
   }
-  write_words(dictionary, words);
+  write_words(list, words);
   return EXIT_SUCCESS;
 }
 
@@ -135,24 +131,74 @@ static int replay(char **paths) {
   return EXIT_SUCCESS;
 }
 
+/* A change of a seed: one to six steps, of which half keep the format; all, where `formatted`. */
+static void change_seed(fuzz_input *b, const fuzz_seed *seeds, size_t seed_count, unsigned long n,
+                        bool formatted) {
+  test_random random = {UINT64_C(0x9E3779B97F4A7C15) * (n + 1)};
+  for (int i = 0; i < 4; i++) test_random_next(&random);
+  const fuzz_seed *seed = &seeds[test_random_below(&random, (uint32_t)seed_count)];
+  b->size = seed->size < MAX_SIZE ? seed->size : MAX_SIZE;
+  memcpy(b->bytes, seed->bytes, b->size);
+  for (uint32_t steps = 1 + test_random_below(&random, 6); steps > 0; steps--)
+    if (formatted || test_random_below(&random, 2))
+      fuzz_change(b, &random);
+    else
+      fuzz_change_bytes(b, &random);
+}
+
+/* Changes of the files of a folder, each held to 100 MB and 2 s of processor time. */
+static int hold_to_budget(unsigned long runs, unsigned long first, const char *path) {
+  enum { MOST = 16384 };
+  static fuzz_seed seeds[MOST];
+  size_t count = 0;
+  double longest = 0;
+  fuzz_input b = {malloc(MAX_SIZE), 0, MAX_SIZE};
+  DIR *folder = opendir(path);
+  for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL && count < MOST;) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+    if (*entry->d_name != '.')
+      seeds[count].bytes = test_read_file(name, &seeds[count].size), count++;
+  }
+  if (!folder || count == 0 || !b.bytes) {
+    fprintf(stderr, "%s: no seeds\n", path);
+    return EXIT_FAILURE;
+  }
+  closedir(folder);
+  for (unsigned long n = first; n < first + runs; n++) {
+    change_seed(&b, seeds, count, n, true);
+    const clock_t start = clock();
+    run(b.bytes, b.size);
+    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (seconds > longest) longest = seconds;
+    if (seconds > 2 || fuzz_most_memory() > 100e6) {
+      fprintf(stderr, "change %lu: over the budget: %.1f s, %.0f MB (expected 2 s, 100 MB)\n", n,
+              seconds, fuzz_most_memory() / 1e6);
+      abort();
+    }
+  }
+  printf("%lu changes of %zu seeds: one took at most %.2f s and %.0f MB\n", runs, count, longest,
+         fuzz_most_memory() / 1e6);
+  while (count > 0) free((void *)(uintptr_t)seeds[--count].bytes);
+  free(b.bytes);
+  return EXIT_SUCCESS;
+}
+
 int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count,
               const char *const *words) {
+  dictionary = words;
   if (argc == 4 && !strcmp(argv[1], "--write"))
     return write_seeds(argv[2], argv[3], seeds, seed_count, words);
   if (argc > 1 && !strcmp(argv[1], "--replay")) return replay(argv + 2);
+  if (argc == 5 && !strcmp(argv[1], "--budget"))
+    return hold_to_budget(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
   const unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : HEED_FUZZ_RUNS,
                       first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-  buffer b = {malloc(MAX_SIZE), 0};
+  fuzz_input b = {malloc(MAX_SIZE), 0, MAX_SIZE};
   if (!b.bytes) return 1;
   for (size_t i = 0; i < seed_count; i++) run(seeds[i].bytes, seeds[i].size);
   for (unsigned long n = first; n < first + runs; n++) {
-    test_random random = {UINT64_C(0x9E3779B97F4A7C15) * (n + 1)};
-    for (int i = 0; i < 4; i++) test_random_next(&random);
-    const fuzz_seed *seed = &seeds[test_random_below(&random, (uint32_t)seed_count)];
-    b.size = seed->size < MAX_SIZE ? seed->size : MAX_SIZE;
-    memcpy(b.bytes, seed->bytes, b.size);
-    for (uint32_t steps = 1 + test_random_below(&random, 6); steps > 0; steps--)
-      mutate(&b, &random, words);
+    change_seed(&b, seeds, seed_count, n, false);
     if (n % 10000 == 0) fprintf(stderr, "mutation %lu\n", n);
     run(b.bytes, b.size);
   }

@@ -1,12 +1,19 @@
-/* What the fuzzers share: a libFuzzer entry, and where there is no libFuzzer (the default) a main
- * that mutates seeds the same way every time: more often where a sanitizer watches. An argument
- * replaces how often, a second one is the first mutation (to rerun a failure). `--write FOLDER
- * DICTIONARY` writes the seeds and the words for libFuzzer, `--replay FILE...` runs files. */
+/* What the fuzzers share. Each fuzzer reads an input in every way that its readers have, and says
+ * how its format is changed. A program of libFuzzer drives it (engine.c), or a main that changes
+ * seeds the same way every time (fuzz.c): more often where a sanitizer watches. An argument
+ * replaces how often, a second one is the first change (to rerun a failure). `--write FOLDER
+ * DICTIONARY` writes the seeds and the words for libFuzzer, `--replay FILE...` runs files,
+ * `--budget RUNS FIRST FOLDER` changes the files of a folder and holds each run to what a reader
+ * may take. */
 #ifndef HEED_TESTS_FUZZ_FUZZ_H
 #define HEED_TESTS_FUZZ_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "fuzz/change.h"
+#include "support/weights.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HEED_FUZZ_RUNS 50000
@@ -14,7 +21,25 @@
 #define HEED_FUZZ_RUNS 20000
 #endif
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Of each fuzzer: reads an input; ends the program where a promise is broken. */
+void fuzz_read(const uint8_t *data, size_t size);
+/* Of each fuzzer: a change that keeps the format. */
+void fuzz_change(fuzz_input *input, test_random *random);
+
+/* Reads an input, and half of them again where an allocation or a read fails. */
+void fuzz_run(const uint8_t *data, size_t size);
+/* A context whose allocations fail when the run wants it, or are of more than 64 MB at once. */
+heed_context *fuzz_context(void);
+/* Bytes behind a callback that fails when the run wants it. `bytes` must outlive the source. */
+heed_source fuzz_callback_source(test_bytes *bytes);
+/* Bytes that contexts held at once, at most. */
+double fuzz_most_memory(void);
+/* Whether one of them failed in this run: then a status may be OUT_OF_MEMORY or IO. */
+bool fuzz_was_short(void);
+/* Ends the program with a sentence, unless the promise holds or something failed on purpose. */
+void fuzz_must(bool holds, const char *what);
+/* The same of a status: a file is read, refused or too much for this machine. */
+void fuzz_must_refuse(heed_status status, const heed_error *error);
 
 typedef struct fuzz_seed {
   const void *bytes;

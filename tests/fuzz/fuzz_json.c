@@ -3,8 +3,11 @@
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "model/config/config.h"
 #include "sequences/sequence.h"
 #include "support/weights.h"
@@ -31,6 +34,25 @@ static uint32_t walk(const heed_json *json, heed_json_value value, int depth) {
   return visited;
 }
 
+/* The other form, of what Python writes, and the text as UTF-8. */
+static void read_python(const heed_context *context, const uint8_t *data, size_t size) {
+  char *text = heed_alloc_raw(context, size + 1, 1), shown[256];
+  heed_json *json = NULL;
+  heed_error error;
+  if (!text) return;
+  memcpy(text, data, size);
+  if (heed_json_take_python(context, text, size, "f.json", &json, &error) == HEED_OK)
+    walk(json, heed_json_root(json), 0);
+  heed_json_destroy(json);
+  const size_t length = size < sizeof shown - 1 ? size : sizeof shown - 1;
+  memcpy(shown, data, length);
+  shown[length] = '\0';
+  const bool valid = heed_utf8_valid(shown, strlen(shown));
+  if (heed_utf8_cut(shown, 40) > 40) abort();
+  heed_utf8_clean(shown);
+  if (valid && !heed_utf8_valid(shown, strlen(shown))) abort();
+}
+
 static void configure(const heed_context *context, const heed_model_file *file) {
   heed_config *config;
   heed_preprocess preprocess;
@@ -53,22 +75,24 @@ static void read_sequence(const heed_json *json) {
     (void)heed_sequence_read_config(json, "f.json", &config, &error);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   heed_context *context;
   heed_json *json;
   heed_error error;
-  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
+  if (!(context = fuzz_context())) return;
   if (heed_json_parse(context, data, size, "f.json", &json, &error) == HEED_OK) {
     walk(json, heed_json_root(json), 0);
     read_sequence(json);
   }
   heed_json_destroy(json);
+  read_python(context, data, size);
   configure(context, &(heed_model_file){"config.json", test_source(data, size)});
   configure(context, &(heed_model_file){"preprocessor_config.json", test_source(data, size)});
   configure(context, &(heed_model_file){"open_clip_config.json", test_source(data, size)});
   heed_context_destroy(context);
-  return 0;
 }
+
+void fuzz_change(fuzz_input *input, test_random *random) { fuzz_change_json(input, random, NULL); }
 
 #ifndef HEED_LIBFUZZER
 #define SEED(text) \

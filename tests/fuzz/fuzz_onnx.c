@@ -1,93 +1,223 @@
 /* Any bytes as an ONNX file, read from memory and through a callback; every byte of every weight
- * that it promises is there. */
+ * that it promises is there. It runs in double, on kernels and lowered, with the inputs of its
+ * field FUZZ_INPUTS, or else with some that it asks for. */
 #include "fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/onnx_names.h"
 #include "heed/onnx.h"
 #include "model/files/safetensors.h"
 #include "support/onnx_functions.h"
 #include "support/test.h"
 
-static void use(const heed_context *context, heed_onnx *onnx) {
-  const heed_source source = heed_onnx_source(onnx);
+/* Reads the first and the last bytes of every tensor of a file of safetensors. */
+static void read_tensors(const heed_context *context, const heed_source *source) {
   heed_safetensors *file;
   heed_error error;
   unsigned char bytes[64];
   /* names with controls and headers that are too long: nothing else is wrong */
-  if (heed_safetensors_open(context, &source, "f.onnx", &file, &error) != HEED_OK) {
-    if (strstr(error.message, "nvalid")) return;
-    fprintf(stderr, "%s\n", error.message);
-    abort();
+  if (heed_safetensors_open(context, source, "f.onnx", &file, &error) != HEED_OK) {
+    fuzz_must(strstr(error.message, "nvalid"), error.message);
+    return;
   }
   for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
     const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
     const size_t count = tensor->bytes < sizeof bytes ? (size_t)tensor->bytes : sizeof bytes;
-    if (source.read(source.user, tensor->offset, bytes, count, &error) != HEED_OK ||
-        source.read(source.user, tensor->offset + tensor->bytes - count, bytes, count, &error) !=
-            HEED_OK) {
-      fprintf(stderr, "%s\n", error.message);
-      abort();
-    }
+    fuzz_must(source->read(source->user, tensor->offset, bytes, count, &error) == HEED_OK &&
+                  source->read(source->user, tensor->offset + tensor->bytes - count, bytes, count,
+                               &error) == HEED_OK,
+              error.message);
   }
   heed_safetensors_destroy(file);
 }
 
-/* x [2, 3] for graphs that take it. */
-static const unsigned char input[] =
-    "\x40\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}       "
-    "\0\0\x80\x3F\0\0\0\x40\0\0\0\xBF\0\0\x80\x7F\0\0\x80\x3E\0\0\0\0";
+/* A tensor for each input that the file takes, of numbers that are small. Free data. */
+static test_bytes make_inputs(const heed_onnx *onnx) {
+  char header[8192] = "{";
+  size_t length = 1, size = 0;
+  heed_onnx_port port;
+  for (uint32_t i = 0; i < 16 && heed_onnx_takes(onnx, i, &port); i++) {
+    const char *type = port.dtype ? port.dtype : "F32";
+    const size_t each = strstr(type, "64")   ? 8
+                        : strstr(type, "32") ? 4
+                        : strstr(type, "16") ? 2
+                                             : 1;
+    size_t count = 1;
+    char shape[160] = "";
+    bool plain = strlen(port.name) < 100;
+    for (const char *c = port.name; *c; c++) plain = plain && *c >= ' ' && *c != '"' && *c != '\\';
+    for (uint32_t k = 0; k < port.rank; k++) {
+      const int64_t dim = port.dim[k] < 0                        ? 2
+                          : count * (uint64_t)port.dim[k] > 4096 ? 1
+                                                                 : port.dim[k];
+      count *= (size_t)dim;
+      snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%lld", k ? "," : "",
+               (long long)dim);
+    }
+    if (plain)
+      length += (size_t)snprintf(
+          header + length, sizeof header - length,
+          "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+          length > 1 ? "," : "", port.name, type, shape, size, size + count * each);
+    if (plain) size += count * each;
+  }
+  snprintf(header + length, sizeof header - length, "}");
+  test_bytes made = test_safetensors(header, size);
+  /* 0, 0.25, 0.5 as floats of 32 bits; 0, 1 as bytes and whole numbers */
+  for (size_t at = made.size - size; at < made.size; at++)
+    made.data[at] = at % 4 == 3 ? 0x3E : at % 4 == 2 ? 0x80 : 0;
+  if (strstr(header, "\"I") || strstr(header, "\"U8") || strstr(header, "\"BOOL"))
+    for (size_t at = made.size - size; at < made.size; at++) made.data[at] = at % 8 == 0;
+  return made;
+}
+
+/* The inputs that the field FUZZ_INPUTS of the file holds. */
+static heed_source kept_inputs(const uint8_t *data, size_t size) {
+  for (size_t at = 0; at + 5 <= size; at++) {
+    if (data[at] != 0xFA || data[at + 1] != 0x7F) continue;
+    size_t length = 0, end = at + 2;
+    for (uint32_t shift = 0; end < size && shift < 21; shift += 7) {
+      length |= (size_t)(data[end] & 127) << shift;
+      if (data[end++] < 128) break;
+    }
+    if (length <= size - end) return test_source(data + end, length);
+  }
+  return (heed_source){0};
+}
 
 /* In double, and on kernels where `backend` is not NULL. */
-static void run_graph(heed_onnx *onnx, heed_backend *backend) {
+static void run_graph(heed_context *context, heed_onnx *onnx, const heed_source *inputs,
+                      heed_backend *backend) {
   const heed_onnx_evaluate_desc desc = {.struct_size = sizeof desc,
-                                        .inputs = {sizeof input - 1, input, NULL, NULL},
+                                        .inputs = *inputs,
                                         .attentions = true,
                                         .most_elements = 1u << 16,
-                                        .most_steps = 1u << 24,
+                                        .most_steps = 1u << 22,
+                                        .parts = backend != NULL,
                                         .backend = backend};
   heed_onnx_result *result;
   heed_error error;
   const heed_status status = heed_onnx_evaluate(onnx, &desc, &result, &error);
-  if (status == HEED_OK)
-    heed_onnx_result_destroy(result);
-  else if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED &&
-           status != HEED_OUT_OF_MEMORY)
-    abort();
+  fuzz_must_refuse(status, &error);
+  if (status != HEED_OK) return;
+  const heed_source source = heed_onnx_result_source(result);
+  char text[64];
+  read_tensors(context, &source);
+  heed_onnx_way(onnx, backend != NULL, heed_onnx_result_unrounded(result),
+                heed_onnx_result_parts(result), text, sizeof text);
+  heed_onnx_result_destroy(result);
 }
 
-/* backend: NULL runs nothing. */
-static void try_source(heed_context *context, heed_backend *backend, const heed_source *source) {
-  heed_onnx *onnx;
-  heed_error error;
-  const heed_onnx_desc desc = {sizeof desc, *source, "f.onnx", NULL, NULL};
-  const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
-  if (status == HEED_OK) {
-    use(context, onnx);
-    if (backend) run_graph(onnx, NULL);
-    if (backend) run_graph(onnx, backend);
-    heed_onnx_destroy(onnx);
-  } else if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED) {
-    abort();
+static heed_status take_given(void *user, heed_value input, const float *data, size_t bytes,
+                              heed_error *error) {
+  (void)user, (void)input, (void)error;
+  const volatile float last = bytes ? data[bytes / sizeof *data - 1] : 0;
+  (void)last;
+  return HEED_OK;
+}
+
+/* As what takes pictures and sizes lowers it. */
+static void lower(heed_context *context, heed_onnx *onnx, const heed_source *inputs) {
+  heed_onnx_lower_desc desc = {.struct_size = sizeof desc,
+                               .batch = 2,
+                               .height = 8,
+                               .width = 4,
+                               .length = 3,
+                               .picture = true,
+                               .parts = true,
+                               .most_elements = 1u << 16,
+                               .most_steps = 1u << 22};
+  for (int round = 0; round < 2; round++) {
+    heed_onnx_lowered *lowered;
+    heed_onnx_result *known;
+    heed_onnx_op_count count;
+    heed_onnx_port port;
+    heed_value value;
+    heed_error error;
+    char text[64];
+    const heed_status status = heed_onnx_lower(onnx, &desc, &lowered, &error);
+    fuzz_must_refuse(status, &error);
+    if (round == 0) desc = (heed_onnx_lower_desc){.struct_size = sizeof desc, .inputs = *inputs};
+    if (status != HEED_OK) continue;
+    for (uint32_t i = 0; heed_onnx_lowered_count(lowered, i, &count); i++) continue;
+    for (uint32_t i = 0; heed_onnx_attention_name(onnx, i); i++) {
+      heed_onnx_lowered_reach(lowered, i, text, sizeof text);
+      heed_onnx_lowered_weights(lowered, i);
+    }
+    heed_onnx_lowered_in_double(lowered, text, sizeof text);
+    fuzz_must_refuse(heed_onnx_lowered_given(lowered, take_given, NULL, &error), &error);
+    for (uint32_t i = 0; heed_onnx_gives(onnx, i, &port); i++)
+      fuzz_must_refuse(heed_onnx_lowered_output(lowered, i, &value, &error), &error);
+    const heed_status found = heed_onnx_lowered_known(lowered, &known, &error);
+    fuzz_must_refuse(found, &error);
+    if (found == HEED_OK) {
+      const heed_source source = heed_onnx_result_source(known);
+      read_tensors(context, &source);
+      heed_onnx_result_destroy(known);
+    }
+    heed_onnx_lowered_destroy(lowered);
   }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+/* A file beside it, of any name. */
+static heed_status open_external(void *user, const char *location, heed_source *source,
+                                 heed_error *error) {
+  if (!strcmp(location, "missing")) {
+    snprintf(error->message, sizeof error->message, "f.onnx: there is no %s", location);
+    return HEED_INVALID_FILE;
+  }
+  *source = fuzz_callback_source(user);
+  return HEED_OK;
+}
+
+/* backend: NULL runs nothing. */
+static void try_source(heed_context *context, heed_backend *backend, const heed_source *source,
+                       const heed_source *kept) {
+  static unsigned char zeros[256];
+  static test_bytes beside = {zeros, sizeof zeros};
+  heed_onnx *onnx;
+  heed_error error;
+  const heed_onnx_desc desc = {sizeof desc, *source, "f.onnx", backend ? open_external : NULL,
+                               &beside};
+  const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
+  fuzz_must_refuse(status, &error);
+  if (status != HEED_OK) return;
+  const heed_source weights = heed_onnx_source(onnx);
+  read_tensors(context, &weights);
+  heed_onnx_port port;
+  for (uint32_t i = 0; heed_onnx_gives(onnx, i, &port); i++) fuzz_must(port.name, "no name");
+  for (uint32_t i = 0; heed_onnx_missing_op(onnx, i); i++) continue;
+  if (backend) {
+    test_bytes made = make_inputs(onnx);
+    const heed_source inputs = kept->size ? *kept : test_source(made.data, made.size);
+    run_graph(context, onnx, &inputs, NULL);
+    run_graph(context, onnx, &inputs, backend);
+    lower(context, onnx, &inputs);
+    free(made.data);
+  }
+  heed_onnx_destroy(onnx);
+}
+
+void fuzz_read(const uint8_t *data, size_t size) {
   static heed_context *context; /* both last as long as the program */
   static heed_backend *backend;
   heed_error error;
   const heed_cpu_desc one = {sizeof one, 1, NULL};
-  if (!context && (heed_context_create(NULL, &context, &error) != HEED_OK ||
+  if (!context && (!(context = fuzz_context()) ||
                    heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK))
     abort();
   test_bytes raw = {(unsigned char *)(uintptr_t)data, size};
-  const heed_source memory = test_source(raw.data, raw.size), callback = test_callback_source(&raw);
-  try_source(context, backend, &memory);
-  try_source(context, NULL, &callback);
-  return 0;
+  const heed_source memory = test_source(raw.data, raw.size), callback = fuzz_callback_source(&raw),
+                    kept = kept_inputs(data, size);
+  heed_onnx_begins(data, size);
+  try_source(context, backend, &memory, &kept);
+  try_source(context, NULL, &callback, &kept);
 }
+
+void fuzz_change(fuzz_input *input, test_random *random) { fuzz_change_onnx(input, random); }
 
 #ifndef HEED_LIBFUZZER
 /* A tensor of one byte an element, of any count. */

@@ -8,244 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/onnx_names.h"
 #include "heed/onnx.h"
 #include "model/files/safetensors.h"
 #include "support/onnx_file.h"
 
-static const char *const ops[] = {"Abs",
-                                  "Acos",
-                                  "Acosh",
-                                  "Add",
-                                  "And",
-                                  "ArgMax",
-                                  "ArgMin",
-                                  "Asin",
-                                  "Asinh",
-                                  "Atan",
-                                  "Atanh",
-                                  "AveragePool",
-                                  "BatchNormalization",
-                                  "BitwiseAnd",
-                                  "BitwiseNot",
-                                  "BitwiseOr",
-                                  "BitwiseXor",
-                                  "Cast",
-                                  "CastLike",
-                                  "Ceil",
-                                  "Celu",
-                                  "Clip",
-                                  "Concat",
-                                  "Constant",
-                                  "ConstantOfShape",
-                                  "Conv",
-                                  "ConvInteger",
-                                  "Cos",
-                                  "Cosh",
-                                  "CumSum",
-                                  "DepthToSpace",
-                                  "DequantizeLinear",
-                                  "Div",
-                                  "Dropout",
-                                  "DynamicQuantizeLinear",
-                                  "Einsum",
-                                  "Elu",
-                                  "Equal",
-                                  "Erf",
-                                  "Exp",
-                                  "Expand",
-                                  "Flatten",
-                                  "Floor",
-                                  "Gather",
-                                  "GatherElements",
-                                  "GatherND",
-                                  "Gelu",
-                                  "Gemm",
-                                  "GlobalAveragePool",
-                                  "GlobalMaxPool",
-                                  "Greater",
-                                  "GreaterOrEqual",
-                                  "HardSigmoid",
-                                  "HardSwish",
-                                  "Hardmax",
-                                  "Identity",
-                                  "If",
-                                  "InstanceNormalization",
-                                  "IsInf",
-                                  "IsNaN",
-                                  "LayerNormalization",
-                                  "LeakyRelu",
-                                  "Less",
-                                  "LessOrEqual",
-                                  "Log",
-                                  "LogSoftmax",
-                                  "MatMul",
-                                  "MatMulInteger",
-                                  "Max",
-                                  "MaxPool",
-                                  "Mean",
-                                  "Min",
-                                  "Mish",
-                                  "Mod",
-                                  "Mul",
-                                  "Neg",
-                                  "NonZero",
-                                  "Not",
-                                  "OneHot",
-                                  "Or",
-                                  "PRelu",
-                                  "Pad",
-                                  "Pow",
-                                  "QuantizeLinear",
-                                  "RMSNormalization",
-                                  "Range",
-                                  "Reciprocal",
-                                  "ReduceL1",
-                                  "ReduceL2",
-                                  "ReduceLogSum",
-                                  "ReduceLogSumExp",
-                                  "ReduceMax",
-                                  "ReduceMean",
-                                  "ReduceMin",
-                                  "ReduceProd",
-                                  "ReduceSum",
-                                  "ReduceSumSquare",
-                                  "Relu",
-                                  "Reshape",
-                                  "Resize",
-                                  "RotaryEmbedding",
-                                  "Round",
-                                  "Scatter",
-                                  "ScatterElements",
-                                  "ScatterND",
-                                  "Selu",
-                                  "Shape",
-                                  "Sigmoid",
-                                  "Sign",
-                                  "SimplifiedLayerNormalization",
-                                  "Sin",
-                                  "Sinh",
-                                  "Size",
-                                  "Slice",
-                                  "Softmax",
-                                  "Softplus",
-                                  "Softsign",
-                                  "SpaceToDepth",
-                                  "Split",
-                                  "Sqrt",
-                                  "Squeeze",
-                                  "Sub",
-                                  "Sum",
-                                  "Swish",
-                                  "Tan",
-                                  "Tanh",
-                                  "ThresholdedRelu",
-                                  "Tile",
-                                  "TopK",
-                                  "Transpose",
-                                  "Trilu",
-                                  "Unsqueeze",
-                                  "Where",
-                                  "Xor"};
-static const char *const contributed[] = {"BiasGelu",
-                                          "DequantizeLinear",
-                                          "FastGelu",
-                                          "GatherND",
-                                          "Gelu",
-                                          "MatMulNBits",
-                                          "MultiHeadAttention",
-                                          "Pad",
-                                          "QuantizeLinear",
-                                          "QuickGelu",
-                                          "Range",
-                                          "RotaryEmbedding",
-                                          "SkipLayerNormalization",
-                                          "SkipSimplifiedLayerNormalization",
-                                          "Trilu"};
-static const char *const attributes[] = {"K",
-                                         "N",
-                                         "accuracy_level",
-                                         "allowzero",
-                                         "alpha",
-                                         "approximate",
-                                         "auto_pad",
-                                         "axes",
-                                         "axis",
-                                         "batch_dims",
-                                         "beta",
-                                         "bits",
-                                         "block_size",
-                                         "blocksize",
-                                         "broadcast",
-                                         "ceil_mode",
-                                         "consumed_inputs",
-                                         "count_include_pad",
-                                         "detect_negative",
-                                         "detect_positive",
-                                         "dilations",
-                                         "end",
-                                         "ends",
-                                         "epsilon",
-                                         "equation",
-                                         "exclusive",
-                                         "fmod",
-                                         "gamma",
-                                         "group",
-                                         "interleaved",
-                                         "is_packed_batching",
-                                         "is_test",
-                                         "k",
-                                         "keepdims",
-                                         "kernel_shape",
-                                         "largest",
-                                         "mask_filter_value",
-                                         "max",
-                                         "min",
-                                         "mode",
-                                         "momentum",
-                                         "noop_with_empty_axes",
-                                         "num_heads",
-                                         "num_outputs",
-                                         "output_dtype",
-                                         "paddings",
-                                         "pads",
-                                         "perm",
-                                         "precision",
-                                         "ratio",
-                                         "reduction",
-                                         "reverse",
-                                         "rotary_embedding_dim",
-                                         "round_mode",
-                                         "saturate",
-                                         "scale",
-                                         "seed",
-                                         "select_last_index",
-                                         "shape",
-                                         "sorted",
-                                         "spatial",
-                                         "split",
-                                         "start",
-                                         "starts",
-                                         "stash_type",
-                                         "storage_order",
-                                         "strides",
-                                         "to",
-                                         "training_mode",
-                                         "transA",
-                                         "transB",
-                                         "unidirectional",
-                                         "upper",
-                                         "value"};
-static const char *const words[] = {"SAME_UPPER",    "VALID",
-                                    "constant",      "edge",
-                                    "linear",        "cubic",
-                                    "nearest",       "tanh",
-                                    "...ij,jk->ik",  "ab->ba",
-                                    "i,j->",         "asymmetric",
-                                    "align_corners", "tf_crop_and_resize",
-                                    "add",           "wrap",
-                                    "reflect",       "round_prefer_ceil"};
 static const char *tried; /* the op, for messages */
-#define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* The bytes, and zeros after them. */
 typedef struct reader {
@@ -261,14 +29,14 @@ static uint32_t next(reader *r, uint32_t below) {
 static int64_t whole(reader *r) {
   static const int64_t ends[] = {INT64_MIN, INT64_MAX, INT32_MAX, INT32_MIN, 1 << 20, -9, 8, 9};
   const uint32_t byte = next(r, 256);
-  return byte < 224 ? (int64_t)(byte % 12) - 4 : ends[byte % COUNT(ends)];
+  return byte < 224 ? (int64_t)(byte % 12) - 4 : ends[byte % FUZZ_COUNT(ends)];
 }
 
 /* No float is so large that sums in single precision lose what double keeps. */
 static float real_of(reader *r) {
   static const float ends[] = {NAN, INFINITY, -INFINITY, -0.0f, 1e-3f, 100.0f, -100.0f, 1.0f / 3};
   const uint32_t byte = next(r, 256);
-  return byte < 224 ? 0.5f * (float)(byte % 12) - 2.0f : ends[byte % COUNT(ends)];
+  return byte < 224 ? 0.5f * (float)(byte % 12) - 2.0f : ends[byte % FUZZ_COUNT(ends)];
 }
 
 /* ---------------------------------------------------------------------------------- the file */
@@ -290,7 +58,7 @@ static void put_input(test_message *graph, reader *r, const char *name, uint32_t
       const float real = real_of(r);
       memcpy(bytes + i * size, &real, size);
     } else if (types[kind] == 11) {
-      const double real = real_of(r);
+      const double real = (double)real_of(r);
       memcpy(bytes + i * size, &real, size);
     } else {
       const int64_t number = whole(r);
@@ -303,7 +71,7 @@ static void put_input(test_message *graph, reader *r, const char *name, uint32_t
 
 static void put_attribute(test_message *node, reader *r) {
   test_message attribute = {0};
-  const char *name = attributes[next(r, COUNT(attributes))];
+  const char *name = fuzz_attributes[next(r, FUZZ_COUNT(fuzz_attributes))];
   const uint32_t kind = next(r, 4), count = next(r, 10);
   test_put_text(&attribute, 1, name);
   if (kind == 0) test_put_number(&attribute, 3, (uint64_t)whole(r));
@@ -316,7 +84,7 @@ static void put_attribute(test_message *node, reader *r) {
     memcpy(attribute.data + attribute.size, tagged, sizeof tagged);
     attribute.size += sizeof tagged;
   }
-  if (kind == 2) test_put_text(&attribute, 4, words[next(r, COUNT(words))]);
+  if (kind == 2) test_put_text(&attribute, 4, fuzz_texts[next(r, FUZZ_COUNT(fuzz_texts))]);
   for (uint32_t i = 0; kind == 3 && i < count; i++)
     test_put_number(&attribute, 8, (uint64_t)whole(r));
   static const uint32_t numbers[] = {2, 1, 3, 7};
@@ -327,30 +95,31 @@ static void put_attribute(test_message *node, reader *r) {
 /* Floats are computed, so that kernels run them: each is an initializer plus t. */
 static test_message make_file(reader *r) {
   test_message graph = {0}, node = {0}, file = {0}, opset = {0};
-  const uint32_t op = next(r, COUNT(ops) + COUNT(contributed)), version = 7 + next(r, 22),
-                 inputs = next(r, 8), outputs = 1 + next(r, 4), count = next(r, 5);
+  const uint32_t op = next(r, FUZZ_COUNT(fuzz_ops) + FUZZ_COUNT(fuzz_contributed)),
+                 version = 7 + next(r, 22), inputs = next(r, 8), outputs = 1 + next(r, 4),
+                 count = next(r, 5);
   for (uint32_t i = 0; i < inputs; i++) {
     char name[12], computed[12], both[24];
-    const uint32_t kind = next(r, COUNT(types) + 2);
+    const uint32_t kind = next(r, FUZZ_COUNT(types) + 2);
     snprintf(name, sizeof name, "i%u", i);
     snprintf(computed, sizeof computed, "c%u", i);
-    if (kind < COUNT(types)) put_input(&graph, r, name, kind);
+    if (kind < FUZZ_COUNT(types)) put_input(&graph, r, name, kind);
     snprintf(both, sizeof both, "%s,t", name);
     if (kind == 0) test_put_node(&graph, "Add", computed, both, computed, NULL);
     test_put_text(&node, 1,
-                  kind >= COUNT(types) ? (kind == COUNT(types) ? "" : "t")
-                  : kind == 0          ? computed
-                                       : name);
+                  kind >= FUZZ_COUNT(types) ? (kind == FUZZ_COUNT(types) ? "" : "t")
+                  : kind == 0               ? computed
+                                            : name);
   }
   for (uint32_t i = 0; i < outputs; i++) {
     char name[12];
     snprintf(name, sizeof name, "y%u", i);
     test_put_text(&node, 2, i && next(r, 4) == 0 ? "" : name);
   }
-  tried = op < COUNT(ops) ? ops[op] : contributed[op - COUNT(ops)];
+  tried = op < FUZZ_COUNT(fuzz_ops) ? fuzz_ops[op] : fuzz_contributed[op - FUZZ_COUNT(fuzz_ops)];
   test_put_text(&node, 4, tried);
   for (uint32_t i = 0; i < count; i++) put_attribute(&node, r);
-  if (op >= COUNT(ops)) test_put_text(&node, 7, "com.microsoft");
+  if (op >= FUZZ_COUNT(fuzz_ops)) test_put_text(&node, 7, "com.microsoft");
   test_put_message(&graph, 1, &node);
   test_put_shaped(&graph, 11, "t", 0, NULL);
   test_put_text(&graph, 12, "\x0A\x02y0");
@@ -385,10 +154,8 @@ static result run(heed_onnx *onnx, heed_backend *backend) {
   heed_error error;
   const heed_status status = heed_onnx_evaluate(onnx, &desc, &made, &error);
   if (status != HEED_OK) {
-    if (status == HEED_INVALID_FILE || status == HEED_UNSUPPORTED || status == HEED_OUT_OF_MEMORY)
-      return (result){NULL, 0, 0, NULL};
-    fprintf(stderr, "%s: %s\n", heed_status_name(status), error.message);
-    abort();
+    fuzz_must_refuse(status, &error);
+    return (result){NULL, 0, 0, NULL};
   }
   const heed_source source = heed_onnx_result_source(made);
   unsigned char length[8];
@@ -464,7 +231,7 @@ static void try_file(heed_context *context, heed_backend *backend, const test_me
   heed_error error;
   const heed_status status = heed_onnx_open(context, &desc, &onnx, &error);
   if (status != HEED_OK) {
-    if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED) abort();
+    fuzz_must_refuse(status, &error);
     return;
   }
   result exact = run(onnx, NULL), kernels = run(onnx, backend);
@@ -474,25 +241,26 @@ static void try_file(heed_context *context, heed_backend *backend, const test_me
   heed_onnx_destroy(onnx);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   static heed_context *context; /* both last as long as the program */
   static heed_backend *backend;
   heed_error error;
   const heed_cpu_desc one = {sizeof one, 1, NULL};
-  if (!context && (heed_context_create(NULL, &context, &error) != HEED_OK ||
+  if (!context && (!(context = fuzz_context()) ||
                    heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK))
     abort();
   reader r = {data, data + size};
   test_message file = make_file(&r);
   try_file(context, backend, &file);
   free(file.data);
-  return 0;
 }
+
+void fuzz_change(fuzz_input *bytes, test_random *random) { fuzz_change_bytes(bytes, random); }
 
 #ifndef HEED_LIBFUZZER
 /* One seed for each op: two inputs of four axes, with numbers behind them. */
 int main(int argc, char **argv) {
-  enum { SIZE = 96, SEEDS = COUNT(ops) + COUNT(contributed) };
+  enum { SIZE = 96, SEEDS = FUZZ_COUNT(fuzz_ops) + FUZZ_COUNT(fuzz_contributed) };
   static uint8_t bytes[SEEDS][SIZE];
   static fuzz_seed seeds[SEEDS];
   for (size_t i = 0; i < SEEDS; i++) {
@@ -501,7 +269,7 @@ int main(int argc, char **argv) {
     memcpy(bytes[i], head, sizeof head);
     seeds[i] = (fuzz_seed){bytes[i], SIZE};
   }
-  static const char *const none[] = {"\x01\x01\x01", NULL};
-  return fuzz_main(argc, argv, seeds, SEEDS, none);
+  static const char *const few[] = {"\x01\x01\x01", NULL};
+  return fuzz_main(argc, argv, seeds, SEEDS, few);
 }
 #endif

@@ -13,6 +13,8 @@
 
 /* What opening promises: a .safetensors file that is sound, and whose every byte is there. */
 static void use(const heed_context *context, heed_pickle *pickle) {
+  heed_pickle_origin(pickle);
+  heed_pickle_shares(pickle);
   const heed_source source = heed_pickle_source(pickle);
   heed_safetensors *file;
   heed_error error;
@@ -22,44 +24,47 @@ static void use(const heed_context *context, heed_pickle *pickle) {
     for (uint32_t i = 0; i < heed_safetensors_count(file); i++) {
       const heed_safetensors_tensor *tensor = heed_safetensors_get(file, i);
       const size_t count = tensor->bytes < sizeof bytes ? (size_t)tensor->bytes : sizeof bytes;
-      if (source.read(source.user, tensor->offset, bytes, count, &error) != HEED_OK ||
-          source.read(source.user, tensor->offset + tensor->bytes - count, bytes, count, &error) !=
-              HEED_OK)
-        abort();
+      fuzz_must(source.read(source.user, tensor->offset, bytes, count, &error) == HEED_OK &&
+                    source.read(source.user, tensor->offset + tensor->bytes - count, bytes, count,
+                                &error) == HEED_OK,
+                error.message);
     }
-  } else if (!strstr(error.message, "twice") && !strstr(error.message, "duplicate") &&
-             !strstr(error.message, "nvalid")) {
-    fprintf(stderr, "%s\n", error.message);
-    abort();
+  } else {
+    fuzz_must(strstr(error.message, "twice") || strstr(error.message, "duplicate") ||
+                  strstr(error.message, "nvalid"),
+              error.message);
   }
   heed_safetensors_destroy(file);
 }
 
-static void try_source(heed_context *context, const heed_source *source) {
+static void try_source(heed_context *context, const heed_source *source, const char *key) {
   heed_pickle *pickle;
   heed_error error;
-  const heed_status status = heed_pickle_open(context, source, "f.pth", &pickle, &error);
-  if (status == HEED_OK)
-    use(context, pickle);
-  else if (status != HEED_INVALID_FILE && status != HEED_UNSUPPORTED)
-    abort();
+  const heed_status status = heed_pickle_open_key(context, source, "f.pth", key, &pickle, &error);
+  fuzz_must_refuse(status, &error);
+  if (status == HEED_OK) use(context, pickle);
   heed_pickle_destroy(pickle);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   heed_context *context;
-  heed_error error;
-  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
+  if (!(context = fuzz_context())) return;
   test_bytes raw = {(unsigned char *)(uintptr_t)data, size}, zip = test_torch_zip(data, size),
              legacy = test_torch_legacy(data, size);
-  const heed_source sources[] = {test_source(raw.data, raw.size), test_callback_source(&raw),
-                                 test_source(zip.data, zip.size), test_callback_source(&legacy)};
-  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) try_source(context, &sources[i]);
+  const heed_source sources[] = {test_source(raw.data, raw.size), fuzz_callback_source(&raw),
+                                 test_source(zip.data, zip.size), fuzz_callback_source(&legacy)};
+  static const char *const keys[] = {".", "model", "w", "state_dict", "a.b", "model.teacher"};
+  heed_pickle_begins(data, size);
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    try_source(context, &sources[i], NULL);
+  const char *key = keys[size % (sizeof keys / sizeof *keys)];
+  try_source(context, &sources[size > 4 && data[0] == 'P' ? 0 : 2], key);
   free(zip.data);
   free(legacy.data);
   heed_context_destroy(context);
-  return 0;
 }
+
+void fuzz_change(fuzz_input *input, test_random *random) { fuzz_change_torch(input, random); }
 
 #ifndef HEED_LIBFUZZER
 int main(int argc, char **argv) {

@@ -21,19 +21,24 @@ static void want_in_range(const heed_scene *scene) {
   }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   static uint8_t rgb[HEED_SCENE_BYTES], owner[HEED_SCENE_PATCHES];
   char text[HEED_SCENE_TEXT_SIZE];
   heed_scene scene, again;
   heed_context *context;
   heed_error error;
-  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
+  if (!(context = fuzz_context())) return;
   const heed_status status = heed_scene_parse(context, data, size, "fuzz", &scene, &error);
   if (status == HEED_OK) {
     want_in_range(&scene);
     const size_t length = heed_scene_text(&scene, text);
     if (length >= sizeof text || strlen(text) != length) abort();
-    if (heed_scene_parse(context, text, length, "again", &again, &error) != HEED_OK) abort();
+    const bool same = heed_scene_parse(context, text, length, "again", &again, &error) == HEED_OK;
+    fuzz_must(same, error.message);
+    if (!same) {
+      heed_context_destroy(context);
+      return;
+    }
     if (again.object_count != scene.object_count || again.seed != scene.seed ||
         again.clutter != scene.clutter || again.noise != scene.noise)
       abort();
@@ -41,11 +46,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       if (memcmp(&again.objects[i], &scene.objects[i], sizeof *again.objects) != 0) abort();
     /* a drawing takes a thousand times as long as a reading */
     if (length % 16 == 0) heed_scene_draw(&scene, rgb, owner);
-  } else if (status != HEED_INVALID_FILE || strncmp(error.message, "fuzz: ", 6) != 0) {
-    abort();
+  } else {
+    fuzz_must(status == HEED_INVALID_FILE && !strncmp(error.message, "fuzz: ", 6), error.message);
   }
   heed_context_destroy(context);
-  return 0;
+}
+
+void fuzz_change(fuzz_input *input, test_random *random) {
+  static const char *const words[] = {"\"seed\"", "\"noise\"", "\"angle\"", "\"ring\"",
+                                      "\"blue\"", "360",       NULL};
+  fuzz_change_json(input, random, words);
 }
 
 #ifndef HEED_LIBFUZZER

@@ -1,4 +1,6 @@
-/* Any bytes as tokenizer.json, as vocab.json with merges.txt, and as a text. */
+/* Any bytes as tokenizer.json, as vocab.json with merges.txt, and as a text; or a folder (folder.h)
+ * of such files, of which "text" is a text. */
+#include "fuzz/folder.h"
 #include "fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -14,6 +16,10 @@ static void use(const heed_tokenizer *tokenizer, const char *text, size_t length
   char shown[24];
   uint32_t count, whole;
   heed_error error;
+  heed_tokenizer_get_info(tokenizer);
+  if (heed_tokenizer_encode(tokenizer, text, length, ids, (uint32_t)(length % 3), &count, NULL,
+                            &error) == HEED_OK)
+    heed_tokenizer_text(tokenizer, (int32_t)length, shown, length % sizeof shown);
   if (heed_tokenizer_encode(tokenizer, text, length, ids, 32, &count, &whole, &error) != HEED_OK)
     return;
   if (count > 32 || count > whole) abort();
@@ -28,26 +34,68 @@ static void try_files(heed_context *context, const heed_model_file *files, uint3
   if (heed_tokenizer_open(context, &desc, &tokenizer, &error) != HEED_OK) return;
   use(tokenizer, "It's a cafe\xCC\x81, 12 \xE7\x8C\xAB  ab<eos>", 26);
   use(tokenizer, (const char *)data, size < 256 ? size : 256);
+  use(tokenizer, "a b", 3);
   heed_tokenizer_destroy(tokenizer);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+static void try_folder(heed_context *context, const uint8_t *data, size_t size) {
+  fuzz_file parts[FUZZ_MOST_FILES];
+  heed_model_file files[FUZZ_MOST_FILES];
+  const uint8_t *text = data;
+  size_t length = 0;
+  const uint32_t count = fuzz_find_files(data, size, parts);
+  for (uint32_t i = 0; i < count; i++) {
+    files[i] = (heed_model_file){parts[i].name, test_source(parts[i].content, parts[i].size)};
+    if (!strcmp(parts[i].name, "text")) text = parts[i].content, length = parts[i].size;
+  }
+  if (count) try_files(context, files, count, text, length);
+}
+
+void fuzz_read(const uint8_t *data, size_t size) {
   static const char vocabulary[] =
       "{\"a\":0,\"b</w>\":1,\"ab</w>\":2,\"<|startoftext|>\":3,\"<|endoftext|>\":4}";
   heed_context *context;
-  heed_error error;
-  if (heed_context_create(NULL, &context, &error) != HEED_OK) return 0;
+  if (!(context = fuzz_context())) return;
   const heed_source source = test_source(data, size);
   const heed_model_file one = {"tokenizer.json", source};
   const heed_model_file merges[] = {{"vocab.json", test_source(vocabulary, sizeof vocabulary - 1)},
                                     {"merges.txt", source}};
   const heed_model_file words[] = {{"vocab.json", source},
                                    {"merges.txt", test_source("a b</w>", 7)}};
+  try_folder(context, data, size);
   try_files(context, &one, 1, data, size);
   try_files(context, merges, 2, data, size);
   try_files(context, words, 2, data, size);
   heed_context_destroy(context);
-  return 0;
+}
+
+void fuzz_change(fuzz_input *input, test_random *random) {
+  static const char *const names[] = {
+      "tokenizer.json",          "tokenizer_config.json", "vocab.json", "merges.txt",
+      "special_tokens_map.json", "config.json",           NULL};
+  static const char *const words[] = {"\"NFC\"",
+                                      "\"Lowercase\"",
+                                      "\"Replace\"",
+                                      "\"Prepend\"",
+                                      "\"Sequence\"",
+                                      "\"Split\"",
+                                      "\"ByteLevel\"",
+                                      "\"Isolated\"",
+                                      "\"Removed\"",
+                                      "\"BPE\"",
+                                      "\"<0x41>\"",
+                                      "\"<eos>\"",
+                                      "\"ab\"",
+                                      "\"a b\"",
+                                      "[\"a\",\"b\"]",
+                                      "\"\xC4\xB0\"",
+                                      NULL};
+  if (input->size && *input->bytes == '{')
+    fuzz_change_json(input, random, words);
+  else if (input->size && *input->bytes < 32 && *input->bytes != '\n')
+    fuzz_change_folder(input, random, names, words);
+  else
+    fuzz_change_lines(input, random);
 }
 
 #ifndef HEED_LIBFUZZER

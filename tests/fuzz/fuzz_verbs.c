@@ -44,7 +44,7 @@ static void write_file(const uint8_t *data, size_t size) {
 static void try_list(cli_state *cli) {
   picture_list list = {.most = 1000};
   const heed_status status = picture_list_make(cli, NULL, 0, path, true, &list);
-  if (status != HEED_OK && status != HEED_INVALID_FILE) abort();
+  fuzz_must(status == HEED_OK || status == HEED_INVALID_FILE, cli->error.message);
   for (uint32_t i = 0; i < list.count; i++)
     if (!*list.path[i] || strlen(list.path[i]) >= HEED_PATH_SIZE) abort();
   if (status == HEED_OK && list.count == 0) abort();
@@ -58,10 +58,10 @@ static void try_verb(cli_state *cli, uint32_t kind) {
        *eval[] = {
            kind == TEXTS ? text : vision, path, o, out, backend, cpu, threads, one, quiet, NULL};
   const int code = kind == MAPS ? cli_verb_maps.run(cli, 3, maps) : cli_verb_eval.run(cli, 9, eval);
-  if (code != CLI_OK && code != CLI_BAD_FILE) abort();
+  fuzz_must(code == CLI_OK || code == CLI_BAD_FILE, cli->error.message);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   static FILE *console, *nothing;
   unsigned char bytes[65536];
   if (!console) {
@@ -69,14 +69,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     console = stderr;
     nothing = fopen("/dev/null", "w");
   }
-  if (size < 2 || size > sizeof bytes || !nothing) return 0;
+  if (size < 2 || size > sizeof bytes || !nothing) return;
   const uint32_t kind = data[0] % KINDS;
   for (int repaired = 0; repaired < (kind == LIST ? 1 : 2); repaired++) {
     cli_state cli = {.verb = "fuzz"};
     memcpy(bytes, data + 1, size - 1);
     if (repaired) fuzz_repair_length(bytes, size - 1);
     write_file(bytes, size - 1);
-    if (heed_context_create(NULL, &cli.context, &cli.error) != HEED_OK) abort();
+    if (!(cli.context = fuzz_context())) return;
     stderr = nothing;
     if (kind == LIST)
       try_list(&cli);
@@ -85,7 +85,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stderr = console;
     heed_context_destroy(cli.context);
   }
-  return 0;
+}
+
+void fuzz_change(fuzz_input *input, test_random *random) {
+  if (input->size < 2) {
+    fuzz_change_bytes(input, random);
+    return;
+  }
+  fuzz_input file = {input->bytes + 1, input->size - 1, input->room - 1};
+  if (input->bytes[0] % KINDS == LIST)
+    fuzz_change_lines(&file, random);
+  else
+    fuzz_change_safetensors(&file, random);
+  input->size = file.size + 1;
 }
 
 #ifndef HEED_LIBFUZZER

@@ -1,6 +1,5 @@
 /* Any bytes as the ONNX graph of a vision transformer. What heed_onnx_vision says of it must stand
  * in the graphs that it builds, at the model's own size and at others, and small ones run. */
-#define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,35 +12,12 @@
 static heed_context *context; /* both last as long as the program */
 static heed_backend *backend;
 
-static void *take(size_t size, size_t alignment, void *user) {
-  void *block;
-  (void)user;
-  return size <= (size_t)64 << 20 && posix_memalign(&block, alignment, size) == 0 ? block : NULL;
-}
-
-static void give(void *pointer, void *user) {
-  (void)user;
-  free(pointer);
-}
-
 static void start(void) {
-  const heed_context_desc desc = {.struct_size = sizeof desc, .allocator = {take, give, NULL}};
   const heed_cpu_desc one = {sizeof one, 1, NULL};
   heed_error error;
-  if (heed_context_create(&desc, &context, &error) != HEED_OK ||
+  if (!(context = fuzz_context()) ||
       heed_cpu_backend_create(context, &one, &backend, &error) != HEED_OK)
     abort();
-}
-
-static void must(bool holds, const char *what) {
-  if (holds) return;
-  fprintf(stderr, "%s\n", what);
-  abort();
-}
-
-/* Statuses of a file that is no such model. */
-static bool refused(heed_status status) {
-  return status == HEED_INVALID_FILE || status == HEED_UNSUPPORTED || status == HEED_OUT_OF_MEMORY;
 }
 
 /* Whether the graph's constants are computed soon, at its own size or at the one that is assumed.
@@ -67,25 +43,25 @@ static heed_shape shape_of(const heed_graph *graph, const char *name) {
 static uint32_t check_graph(const heed_graph *graph, const heed_model_info *info, uint32_t batch) {
   const heed_shape image = shape_of(graph, "pixel_values"), logits = shape_of(graph, "logits"),
                    pool = shape_of(graph, "pool.attention.weights");
-  must(image.rank == 4 && image.dim[0] == batch && image.dim[1] == info->channels,
-       "pixel_values is no such batch of images");
-  must(info->patch && image.dim[2] % info->patch == 0 && image.dim[3] % info->patch == 0,
-       "the image is no grid of patches");
+  fuzz_must(image.rank == 4 && image.dim[0] == batch && image.dim[1] == info->channels,
+            "pixel_values is no such batch of images");
+  fuzz_must(info->patch && image.dim[2] % info->patch == 0 && image.dim[3] % info->patch == 0,
+            "the image is no grid of patches");
   const uint32_t tokens =
       info->prefix_tokens + image.dim[2] / info->patch * (image.dim[3] / info->patch);
-  must(info->layers > 0, "there is no layer");
+  fuzz_must(info->layers > 0, "there is no layer");
   for (uint32_t i = 0; i < info->layers; i++) {
     char name[48];
     snprintf(name, sizeof name, "layer.%u.attention.weights", (unsigned)i);
     const heed_shape map = shape_of(graph, name);
-    must(map.rank == 4 && map.dim[0] == batch && map.dim[1] == info->heads &&
-             map.dim[2] == tokens && map.dim[3] == tokens,
-         "a layer's map is none of the image's tokens");
+    fuzz_must(map.rank == 4 && map.dim[0] == batch && map.dim[1] == info->heads &&
+                  map.dim[2] == tokens && map.dim[3] == tokens,
+              "a layer's map is none of the image's tokens");
   }
-  must(!info->classes || (logits.rank == 2 && logits.dim[1] == info->classes),
-       "logits are not as many as the classes");
-  must(!info->pool_heads || (pool.rank == 4 && pool.dim[1] == info->pool_heads),
-       "the pool has other heads");
+  fuzz_must(!info->classes || (logits.rank == 2 && logits.dim[1] == info->classes),
+            "logits are not as many as the classes");
+  fuzz_must(!info->pool_heads || (pool.rank == 4 && pool.dim[1] == info->pool_heads),
+            "the pool has other heads");
   return tokens;
 }
 
@@ -99,7 +75,7 @@ static void run(heed_graph *graph) {
   heed_status status = heed_plan_create(graph, backend, &desc, &plan, &error);
   if (status == HEED_OK) status = heed_session_create(plan, NULL, &session, &error);
   if (status == HEED_OK) status = heed_session_run(session, NULL, &error);
-  must(status == HEED_OK || refused(status), "a graph that was built does not run");
+  fuzz_must_refuse(status, &error);
   heed_session_destroy(session);
   heed_plan_destroy(plan);
 }
@@ -112,13 +88,13 @@ static void build(const heed_model *model, uint32_t batch, uint32_t height, uint
   heed_error error;
   heed_model_get_info(model, &info);
   const heed_status status = heed_model_build(model, &desc, &graph, &error);
-  must(status == HEED_OK || refused(status), "a graph is refused with another status");
+  fuzz_must_refuse(status, &error);
   if (status != HEED_OK) return;
   if (check_graph(graph, &info, batch) <= 64) run(graph);
   heed_graph_destroy(graph);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+void fuzz_read(const uint8_t *data, size_t size) {
   heed_onnx *onnx;
   heed_model *model;
   heed_error error;
@@ -126,10 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   test_bytes raw = {(unsigned char *)(uintptr_t)data, size};
   const heed_onnx_desc desc = {sizeof desc, test_source(raw.data, raw.size), "f.onnx", NULL, NULL};
   const heed_model_desc none = {.struct_size = sizeof none};
-  if (heed_onnx_open(context, &desc, &onnx, &error) != HEED_OK) return 0; /* that of fuzz_onnx */
+  if (heed_onnx_open(context, &desc, &onnx, &error) != HEED_OK) return; /* that of fuzz_onnx */
   if (is_small(onnx)) {
     const heed_status status = heed_onnx_vision(onnx, &none, 0, 0, &model, &error);
-    must(status == HEED_OK || refused(status), "a file is refused with another status");
+    fuzz_must_refuse(status, &error);
     if (status == HEED_OK) {
       build(model, 1, 0, 0);
       build(model, 2, 0, 0);
@@ -138,8 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
   }
   heed_onnx_destroy(onnx);
-  return 0;
 }
+
+void fuzz_change(fuzz_input *input, test_random *random) { fuzz_change_onnx(input, random); }
 
 #ifndef HEED_LIBFUZZER
 /* An attention of two heads over windows of 2 x 2 of 4 x 4 patches, and its residual. */

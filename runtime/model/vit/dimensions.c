@@ -72,6 +72,17 @@ static heed_status find_stored(const heed_roles *roles, heed_role role, uint32_t
   return heed_roles_stored(roles, role, 0, rank, stored, error);
 }
 
+/* The same of a role that the sizes need; names.json may leave it out. */
+static heed_status need_stored(const heed_roles *roles, heed_role role, uint32_t rank,
+                               stored_role *stored, heed_error *error) {
+  HEED_TRY(find_stored(roles, role, rank, stored, error));
+  if (stored->tensor) return HEED_OK;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: tensor of the role %s is missing (expected it in the file, and by name in "
+                   "names.json where that is there)",
+                   heed_checkpoint_name(roles->checkpoint), heed_role_pattern(role));
+}
+
 static uint32_t whole_root(uint32_t square) {
   uint32_t root = 0;
   while ((uint64_t)(root + 1) * (root + 1) <= square) root++;
@@ -184,7 +195,7 @@ static heed_status mlp_sizes(const heed_roles *roles, const heed_config *config,
   stored_role fc1;
   const bool gate = heed_roles_need(roles, HEED_ROLE_GATE_WEIGHT);
   HEED_TRY(agree_on_flag(roles, &config->gated_mlp, gate, HEED_ROLE_GATE_WEIGHT, gate, error));
-  HEED_TRY(find_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
+  HEED_TRY(need_stored(roles, HEED_ROLE_FC1_WEIGHT, 2, &fc1, error));
   /* eva.py's pooling attention has exact GELU. */
   d->pool_activation = roles->rules.probe_reads_all && roles->rules.rotation.kind
                            ? HEED_ACTIVATION_GELU
@@ -340,8 +351,8 @@ static heed_status patch_sizes(const heed_roles *roles, const heed_config *confi
 static heed_status token_sizes(const heed_roles *roles, const heed_config *config,
                                heed_vit_dimensions *d, heed_error *error) {
   stored_role tokens, positions, projection;
-  HEED_TRY(find_stored(roles, HEED_ROLE_TOKEN_EMBEDDINGS, 2, &tokens, error));
-  HEED_TRY(find_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
+  HEED_TRY(need_stored(roles, HEED_ROLE_TOKEN_EMBEDDINGS, 2, &tokens, error));
+  HEED_TRY(need_stored(roles, HEED_ROLE_POSITION_EMBEDDINGS, 3, &positions, error));
   HEED_TRY(find_stored(roles, HEED_ROLE_PROJECTION_WEIGHT, 2, &projection, error));
   HEED_TRY(agree(&config->vocabulary, &tokens, 0, &d->vocabulary, error));
   HEED_TRY(agree(&config->width, &tokens, 1, &d->width, error));
@@ -353,7 +364,7 @@ static heed_status token_sizes(const heed_roles *roles, const heed_config *confi
 /* The width of all heads together. */
 static heed_status attention_width(const heed_roles *roles, uint32_t *width, heed_error *error) {
   stored_role query;
-  HEED_TRY(find_stored(roles, HEED_ROLE_QUERY_WEIGHT, 2, &query, error));
+  HEED_TRY(need_stored(roles, HEED_ROLE_QUERY_WEIGHT, 2, &query, error));
   *width = query.shape.dim[0];
   return HEED_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/status.h"
 
 struct heed_onnx_result {
@@ -99,8 +100,20 @@ heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_atten
   return heed_onnx_finish(result, error);
 }
 
+/* Outputs have the file's names: two of one name, or one like a map's, would make a file that no
+ * reader takes. */
 heed_status heed_onnx_finish(heed_onnx_result *result, heed_error *error) {
-  return heed_assembled_finish(&result->made, error);
+  heed_json *header;
+  HEED_TRY(heed_assembled_finish(&result->made, error));
+  const heed_status status =
+      heed_json_parse(result->context, result->made.header + 8, result->made.header_size - 8,
+                      result->name, &header, error);
+  heed_json_destroy(header);
+  if (status != HEED_INVALID_FILE) return status;
+  return heed_fail(error, HEED_INVALID_FILE,
+                   "%s: two outputs have one name (expected each of another name, and none like "
+                   "attention.0, which the map of an attention has)",
+                   result->name);
 }
 
 heed_status heed_onnx_result_create(const heed_onnx *file, heed_onnx_result **result,
