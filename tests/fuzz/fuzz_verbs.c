@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
       seed(IMAGES, "{" T("pixel_values", "F32", "[1,3,16,16]", 0, 3072) "}", 768),
       seed(TEXTS, "{" T("input_ids", "I32", "[1,4]", 0, 16) "}", 4),
       {list, sizeof list - 1}};
-  static char *usual[] = {"", "10000"}; /* under a sanitizer too: each is a run of a verb, or two */
+  static char *usual[] = {"", "5000"}; /* under a sanitizer too: each is a run of a verb, or two */
   const int status = argc > 1 ? fuzz_main(argc, argv, seeds, sizeof seeds / sizeof *seeds, words)
                               : fuzz_main(2, usual, seeds, sizeof seeds / sizeof *seeds, words);
   for (size_t i = 0; i + 1 < sizeof seeds / sizeof *seeds; i++)
