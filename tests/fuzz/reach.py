@@ -76,7 +76,7 @@ def run_fuzzer(build, folder, name, seconds):
     words = os.path.join(folder, f"{name}.dict")
     subprocess.run([os.path.join(build, "tests", name), "--write", corpus, words], check=True, stdout=subprocess.DEVNULL,
                    env=dict(os.environ, LLVM_PROFILE_FILE="/dev/null"))
-    command = [os.path.join(build, "tests", name + "_engine"), "-timeout=25", "-rss_limit_mb=3072", "-max_len=65536", f"-dict={words}",
+    command = [os.path.join(build, "tests", name + "_engine"), "-timeout=120", "-rss_limit_mb=3072", "-max_len=65536", f"-dict={words}",
                f"-artifact_prefix={folder}/{name}-", "-print_final_stats=1"]
     command += [f"-max_total_time={seconds}"] if seconds else ["-runs=0"]
     command += [corpus] + ([seeds] if os.path.isdir(seeds) else [])
