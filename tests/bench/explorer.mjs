@@ -1,7 +1,7 @@
 /* How quickly the explorer answers, in Chromium on one thread: pointer to repainted map (another
  * patch under the mouse), pointer to new maps (a shape dragged: drawn, run, maps on screen; also on
- * two threads, as web/serve.js serves it), the longest main-thread task while pictures are run, and
- * the similarity of the patch under the pointer to 1,369 patches of two pictures.
+ * two threads, as web/serve.js serves it), the longest main-thread task while pictures are run, frames while
+ * a shape is dragged at two stops of the zoom, and the similarity of the patch under the pointer to 1,369 patches of two pictures.
  *   node tests/bench/explorer.mjs [MOVES]     after `ninja -C build/wasm`; prints the least,
  *   median, 90th percentile and largest, in ms */
 import { startBrowser } from '../../web/test/browser.js'
@@ -131,12 +131,9 @@ await drag(browser)
 }
 await browser.close()
 
-/** @param {import('../../web/test/browser.js').TestBrowser} browser */
-async function similarity(browser) {
-  const page = await browser.open('#v=more&more=features&size=592.592'),
-    at = await placeOf(page)
-  await page.locator('#view canvas').nth(6).waitFor()
-  await page.evaluate(() => {
+/* Keeps how long each frame takes from here on. */
+const watchFrames = (page) =>
+  page.evaluate(() => {
     globalThis.frames = []
     let last = 0
     const frame = (now) => {
@@ -146,6 +143,41 @@ async function similarity(browser) {
     }
     requestAnimationFrame(frame)
   })
+
+/** @param {import('../../web/test/browser.js').TestBrowser} browser */
+async function zoom(browser) {
+  for (const [stop, part] of [
+    ['picture', '#zoom-picture'],
+    ['products', '#zoom-inset']
+  ]) {
+    const page = await browser.open(`#zoom=${stop}`)
+    await page.waitForSelector('#zoom-root [data-number=raw]', { state: 'attached' })
+    await page.waitForTimeout(1000)
+    const box = await page.locator(part).boundingBox(),
+      at = (x, y) => [box.x + (box.width * x) / 224, box.y + (box.height * y) / 224]
+    await page.mouse.move(...at(173, 46))
+    await page.mouse.down()
+    await page.mouse.move(...at(172, 50))
+    await watchFrames(page)
+    for (let i = 0; i < 4 * moves; i++) {
+      await page.mouse.move(...at(150 + 20 * Math.cos(i / 8), 60 + 20 * Math.sin(i / 8)))
+      await page.waitForTimeout(8)
+    }
+    tell(
+      `from frame to frame while a shape is dragged in the zoom, ${stop}`,
+      await page.evaluate(() => globalThis.frames)
+    )
+    await page.mouse.up()
+    await page.context().close()
+  }
+}
+
+/** @param {import('../../web/test/browser.js').TestBrowser} browser */
+async function similarity(browser) {
+  const page = await browser.open('#v=more&more=features&size=592.592'),
+    at = await placeOf(page)
+  await page.locator('#view canvas').nth(6).waitFor()
+  await watchFrames(page)
   const times = await timed(
       page,
       (i) => {
@@ -163,5 +195,6 @@ async function similarity(browser) {
 
 const isolated = await startBrowser()
 await drag(isolated)
+await zoom(isolated)
 await similarity(isolated)
 await isolated.close()

@@ -59,9 +59,12 @@ export async function small(file, options) {
 /* Within the pages: on a slow line each file would cost a round trip before the first picture. The
  * policy has their hashes. */
 async function inline() {
-  const [style, language, early] = await Promise.all(
-    ['shared/style.css', 'language.ts', 'early.ts'].map((file) => small(file))
-  )
+  const [shared, zoom, language, early] = await Promise.all(
+      ['shared/style.css', 'explorer/zoom/arrival.css', 'language.ts', 'early.ts'].map((file) =>
+        small(file)
+      )
+    ),
+    style = shared + zoom
   /** @param {string} text */
   const hash = (text) => `'sha256-${sha256(text).digest('base64')}'`
   return {

@@ -1,3 +1,6 @@
+/* Without a hash in the address the page opens with the zoom: its first view stands in the page. */
+if (!location.hash) document.documentElement.classList.add('zooming')
+
 /* The demo model's weights are most of what a first visit fetches. Where no copy is kept they are
  * asked for before the scripts that use them are there: demo_files.ts takes this answer for its
  * first request. */

@@ -142,12 +142,12 @@ export async function startBrowser({ isolated = true, camera = false, flags = []
   /** @type {ReturnType<typeof serve> | undefined} */
   let modulesServer
   /**
-   * @param {string} [path]
+   * @param {string} [path] default: the explorer with all of its controls. '' is the zoom, which a page without a hash opens with
    * @param {OpenOptions} [options]
    * @returns {Promise<TestPage>}
    */
   async function open(
-    path = '',
+    path = '#v=heads',
     { ready = true, offline = false, modules = false, ...options } = {}
   ) {
     const opened = await browser.newPage({

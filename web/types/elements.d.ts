@@ -257,15 +257,19 @@ interface PageElements {
   'weights-formula': HTMLDivElement
   'weights-title': HTMLHeadingElement
   window: HTMLInputElement
+  zoom: HTMLElement
   'zoom-answer': HTMLParagraphElement
   'zoom-back': HTMLButtonElement
   'zoom-close': HTMLButtonElement
   'zoom-drawing': SVGSVGElement
+  'zoom-first': HTMLImageElement
   'zoom-heads': HTMLCanvasElement
   'zoom-in': HTMLButtonElement
   'zoom-inset': HTMLCanvasElement
   'zoom-measure': HTMLButtonElement
   'zoom-next': HTMLButtonElement
+  'zoom-own-model': HTMLButtonElement
+  'zoom-own-photo': HTMLButtonElement
   'zoom-picture': HTMLCanvasElement
   'zoom-root': SVGGElement
   'zoom-said': HTMLDivElement
@@ -273,6 +277,7 @@ interface PageElements {
   'zoom-sentence': HTMLParagraphElement
   'zoom-stop': HTMLHeadingElement
   'zoom-stops': HTMLElement
+  'zoom-view': HTMLButtonElement
   'zoom-title': HTMLHeadingElement
 }
 

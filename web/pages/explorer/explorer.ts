@@ -23,6 +23,7 @@ import { createPanel } from './views/panel.js'
 import { deviceName } from '../shared/names.js'
 import { say } from '../languages/say.js'
 import type { Page, State, Store } from './types.js'
+import type { Stop } from './zoom/stops.js'
 
 /* What follows a change of the attention, or of what is seen, is fetched with the first. */
 function followChanges(page: Page) {
@@ -163,20 +164,44 @@ function followInvitation(page: Page) {
     keep('invite', 'off')
   })
   if (store.get().tour) open(store.get().tour)
-  else element('invite').hidden = location.hash !== '' || other() || stored('invite') === 'off'
+  else
+    element('invite').hidden =
+      !/^(#(v=heads|zoom=picture))?$/.test(location.hash) || other() || stored('invite') === 'off'
+}
+
+/* The first view of the zoom stands in the page: what is pressed before its script is there counts. */
+function followArrival(store: Store) {
+  const place = element('zoom'),
+    { classList } = document.documentElement,
+    over = new AbortController(),
+    { signal } = over,
+    close = () => store.set({ zoom: '' })
+  addEventListener('keydown', ({ key }) => key === 'Escape' && close(), { signal })
+  place.addEventListener(
+    'click',
+    ({ target }) => {
+      const { stop } = (target as Element).closest<HTMLElement>('button')?.dataset ?? {}
+      if (stop) store.set({ zoom: stop as Stop })
+      else if ((target as Element).closest('#zoom-close, #zoom-first, .first')) close()
+    },
+    { signal }
+  )
+  store.on(['zoom'], ({ zoom }) => zoom || classList.remove('zooming'))
+  return () => over.abort()
 }
 
 /* The zoom is fetched when it is asked for, and follows the state from then on. */
-function followZoom(page: Page) {
+function followZoom(page: Page, arrived: () => void) {
   const { store } = page
   let asked = false
   const follow = () => {
     if (asked || !store.get().zoom) return
     asked = true
     import('./zoom/zoom.js')
-      .then(({ connectZoom }) => connectZoom(page))
+      .then(({ connectZoom }) => connectZoom(page, arrived))
       .catch((error) => {
         asked = false
+        store.set({ zoom: '' })
         showError(error)
       })
   }
@@ -216,9 +241,9 @@ const sceneIn = (store: Store) => store.get().scene ?? defaults.scene
 /* What a link says, and a lock that this browser remembers. */
 async function readLink(store: Store) {
   const end = Number(stored('end'))
-  if (!location.hash && !end) return
-  const { fromHash } = await import('./state/address.js'),
-    link = fromHash(location.hash)
+  if (!location.hash && !end) return store.set({ zoom: 'picture' })
+  const { fromHash, stateOf } = await import('./state/address.js'),
+    link = stateOf(location.hash)
   store.set({ ...link, end: link.end || fromHash(`#end=${end}`).end })
 }
 
@@ -232,7 +257,7 @@ function followHistory(page: Page) {
       (asked ??= import('./state/history.js')
         .then(({ followAddress }) => followAddress(page, { changed: [...changed], views, typed }))
         .catch(showError))
-  if (location.hash) return follow()
+  if (location.hash || history.state?.own || history.state?.model) return follow()
   history.replaceState({ own: 0, depth: history.state?.depth ?? 0 }, '') // an entry of history.ts
   addEventListener('popstate', () => follow(true), { once: true })
   for (const type of ['pointerover', 'focusin'])
@@ -270,6 +295,7 @@ async function startEngine(store: Store) {
   } catch (error) {
     ended = true
     showStatus('')
+    store.set({ zoom: '' })
     const { message } = error as Error,
       noSimd = /^runtime: no SIMD/.test(message) && (await import('./controls/no_simd.js')).noSimd
     showError(noSimd ? new Error(noSimd) : error, () => location.reload())
@@ -291,6 +317,7 @@ async function start() {
   showControls()
   followWidth()
   const store = newStore(),
+    arrived = followArrival(store),
     engine = await startEngine(store)
   if (!engine) return
   const page = new ExplorerPage(store, engine)
@@ -315,7 +342,7 @@ async function start() {
   followSize(page)
   followParts(page)
   followInvitation(page)
-  followZoom(page)
+  followZoom(page, arrived)
   document.documentElement.dataset.ready = 'true'
 }
 

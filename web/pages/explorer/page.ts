@@ -148,7 +148,12 @@ export class ExplorerPage implements Page {
     try {
       await engine.load(source, { onProgress: showProgress, signal: stop.signal })
       this.source = source
-      store.set({ ...unchanged, size: null, stage: defaults.stage })
+      store.set({
+        ...unchanged,
+        size: null,
+        stage: defaults.stage,
+        ...(source !== demoModel && { zoom: '' as const }) // one's own begins where all is
+      })
       this.fit()
       element('model-name').textContent = name
       element('demo-model').hidden = source === demoModel

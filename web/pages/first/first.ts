@@ -6,6 +6,7 @@ import { rulesOf } from '../explorer/model/rules_line.js'
 import { views } from '../explorer/views/view_list.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
+import { stopNames, stops } from '../explorer/zoom/stops.js'
 import { say } from '../languages/say.js'
 import { at, makeStory, steps } from '../learn/story_steps.js'
 import { gridScale, heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
@@ -119,6 +120,12 @@ export async function drawFirst(
             `<button type="button" role="tab" id="tab-${name}" aria-controls="view">${title}</button>`
         )
         .join('\n      '),
+      stops: stopNames
+        .map(
+          (name, i) =>
+            `<button type="button" data-stop="${name}"${i ? '' : ' aria-current="step"'}>${say(stops[name].title)}</button>`
+        )
+        .join(''),
       ...Object.fromEntries(
         shown.map((step, i) => [`still.${i + 1}`, stillIn(step, `{{step.${i + 1}}}`)])
       )

@@ -133,11 +133,14 @@ export function connectStory() {
     }
   )
   for (const chapter of chapters) seen.observe(chapter)
-  element('story').addEventListener('keydown', (event) => {
+  /* Wherever the focus is, while the story is what the window shows. */
+  addEventListener('keydown', (event) => {
     const { key, target } = event,
+      { top, bottom } = element('story').getBoundingClientRect(),
       by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[key] ?? 0
-    if (!by || event.altKey || event.ctrlKey || event.metaKey || target instanceof HTMLInputElement)
-      return
+    if (!by || event.altKey || event.ctrlKey || event.metaKey) return
+    if (top > innerHeight / 2 || bottom < innerHeight / 2) return
+    if ((target as Element).closest?.('input, select, textarea, .scroll, .top, dialog')) return
     const next = Math.min(chapters.length - 1, Math.max(0, at + by))
     if (next === at) return
     event.preventDefault()

@@ -373,7 +373,9 @@ test('what cannot be taken is said, and the figure before stays', async () => {
 })
 
 test('copies PNG, SVG and caption', async () => {
-  const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await browser.open('#v=heads', {
+    permissions: ['clipboard-read', 'clipboard-write']
+  })
   await openComposer(page)
   const status = (/** @type {string} */ text) =>
     page.waitForFunction(
@@ -453,7 +455,7 @@ for (const [width, height] of [
 ])
   for (const colorScheme of /** @type {const} */ (['light', 'dark']))
     test(`${width} wide, ${colorScheme}: axe finds no violation, nothing sticks out`, async () => {
-      const page = await browser.open('', {
+      const page = await browser.open('#v=heads', {
         viewport: { width, height },
         colorScheme,
         bypassCSP: true

@@ -60,7 +60,7 @@ async function openAfter(line) {
     }
   })
   await page.addInitScript(line)
-  await page.goto(browser.address)
+  await page.goto(`${browser.address}#v=heads`)
   return page
 }
 
@@ -201,7 +201,7 @@ test('numbers that were saved as JSON open what they are of: the scene, or the p
 })
 
 test('without its worker the page says so, and of loading nothing more', async () => {
-  const page = await browser.open('', { ready: false })
+  const page = await browser.open('#v=heads', { ready: false })
   await page.route('**/heed/worker.js', (route) => route.fulfill({ status: 404 }))
   await page.reload()
   await page.waitForSelector('#error-again:not([hidden])')
@@ -216,7 +216,7 @@ test('without its worker the page says so, and of loading nothing more', async (
 })
 
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
-  const page = await browser.open('', { modules: true }),
+  const page = await browser.open('#v=heads', { modules: true }),
     say = (/** @type {{status: string, message: string}} */ error) =>
       page.evaluate(async (error) => {
         ;(await import('./explorer/controls/status.js')).showError(error)
@@ -329,12 +329,12 @@ test('a kept copy of the weights is taken at once where it is the right one; wit
 })
 
 test('where the browser inflates nothing, the weights come as they are', async () => {
-  const page = await browser.open('', { ready: false }),
+  const page = await browser.open('#v=heads', { ready: false }),
     asked = /** @type {string[]} */ ([])
   await page.goto('about:blank')
   page.on('request', (request) => asked.push(request.url().replace(/.*[/]/, '')))
   await page.addInitScript(() => delete (/** @type {any} */ (globalThis).DecompressionStream))
-  await page.goto(browser.address)
+  await page.goto(`${browser.address}#v=heads`)
   await page.waitForSelector('html[data-ready]')
   assert.deepEqual(
     asked.filter((name) => name.startsWith('model.')),

@@ -291,7 +291,7 @@ async function cutOptions(page) {
 }
 
 test('on a wide screen the statistics stand below the maps of all heads: a dot chooses, the filter fades', async () => {
-  const page = await browser.open('', { viewport: { width: 1920, height: 1080 } })
+  const page = await browser.open('#v=heads', { viewport: { width: 1920, height: 1080 } })
   await page.waitForSelector('#view .beside circle:nth-of-type(20)')
   const grid = /** @type {Box} */ (await page.locator('#view .heads-grid').boundingBox()),
     dots = /** @type {Box} */ (await page.locator('#view .beside').boundingBox())
@@ -490,16 +490,16 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await press('h')
   await until(page, '#stage-title', /without 3\.0/)
   await press('h')
-  await page.waitForFunction(() => location.hash === '')
+  await page.waitForFunction(() => location.hash === '#v=heads')
   await until(page, '#stage-title', /^(?!.*without)/) // the run that follows has its own status
   await press('m', 'h')
   await until(page, '#status', /^Nothing was ablated: choose one head/)
   await press(',')
-  await page.waitForFunction(() => location.hash === '')
+  await page.waitForFunction(() => location.hash === '#v=heads')
   await press('p', '.')
   await page.waitForFunction(() => location.hash === '#h=1')
   await press('x')
-  await page.waitForFunction(() => location.hash === '')
+  await page.waitForFunction(() => location.hash === '#v=heads')
   await until(page, '#stage-title', /head 0: /)
   await press('2')
   await page.waitForFunction(() => location.hash.includes('v=matrix'))
@@ -511,7 +511,7 @@ test('letter keys: heads out and back, swap, back; off by a switch, which is rem
   await page.focus('#patches [tabindex="0"]')
   await press(']', '4')
   await page.waitForTimeout(200) // an address that changed would be written by now
-  await page.waitForFunction(() => location.hash === '')
+  await page.waitForFunction(() => location.hash === '#v=heads')
   await page.focus('#theme')
   await page.reload()
   await page.waitForSelector('html[data-ready]')
@@ -649,7 +649,7 @@ test('a grid that speaks: place, share, times uniform; a sentence when the query
 })
 
 test('forced colours, less motion, print and a large screen', async () => {
-  const page = await browser.open('', {
+  const page = await browser.open('#v=heads', {
     viewport: { width: 3840, height: 2160 },
     forcedColors: 'active',
     reducedMotion: 'reduce'
@@ -713,7 +713,7 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
 })
 
 test('loading is stopped, and tried again; what is built in stays', async () => {
-  const page = await browser.open('', { ready: false })
+  const page = await browser.open('#v=heads', { ready: false })
   let go = () => {}
   const held = new Promise((done) => (go = () => done(undefined)))
   await page.route('**/model.safetensors.deflate', async (route) => {
@@ -1110,7 +1110,7 @@ test('the end of the scale is locked for picture, heads and matrix, stays in the
 })
 
 test('whatever is pointed at: the bar ends at 4 × uniform or above, few patches shine, a background stays as it is', async () => {
-  const page = await browser.open('', { modules: true })
+  const page = await browser.open('#v=heads', { modules: true })
   const found = await page.evaluate(async () => {
     const { createRunner } = await import('./shared/model_runner.js'),
       { makeScale } = await import('./plot/scale.js'),

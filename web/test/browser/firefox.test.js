@@ -91,7 +91,7 @@ async function visitOnce(path, use) {
     page.waitForFunction(condition, { timeout: patience, polling: 100 }, ...args)
   try {
     await page.setViewport({ width: 1366, height: 768 })
-    await page.goto(server.address + path)
+    await page.goto(server.address + (path || '#v=heads'))
     await until(() => document.documentElement.dataset.ready === 'true')
     await use(page, until)
     assert.deepEqual(faults, [])
@@ -437,7 +437,7 @@ for (const isolated of [true, false])
       const ready = () => until(() => document.documentElement.dataset.ready === 'true')
       let open = true
       try {
-        await page.goto(own.address)
+        await page.goto(`${own.address}#v=heads`)
         await ready()
         await until(async () => (await navigator.serviceWorker.ready).active?.state === 'activated')
         await page.click('#tab-statistics')

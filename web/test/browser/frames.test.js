@@ -31,7 +31,7 @@ async function said(page, pattern) {
 }
 
 test('the camera runs live from its dialog, in which axe finds no violation; a clip keeps twelve frames, a press opens one', async () => {
-  const page = await browser.open('', { permissions: ['camera'], bypassCSP: true })
+  const page = await browser.open('#v=heads', { permissions: ['camera'], bypassCSP: true })
   await page.click('#camera')
   await page.waitForSelector('#camera-dialog[open]')
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {

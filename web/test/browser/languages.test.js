@@ -456,9 +456,9 @@ test('the explorer in Japanese and Chinese: its script alone, captions, views, t
       '场景 159：星出现两次'
     ]
   ])) {
-    const page = await browser.open('', { locale: language, ready: false }),
+    const page = await browser.open('#v=heads', { locale: language, ready: false }),
       short = language.slice(0, 2)
-    await page.waitForURL(new RegExp(`index\\.${short}\\.html$`))
+    await page.waitForURL(new RegExp(`index\\.${short}\\.html(#v=heads)?$`))
     await page.waitForSelector('html[data-ready]')
     assert.equal(await page.textContent('#stage-title'), title)
     assert.ok((await page.textContent('#caption'))?.includes(caption))
@@ -511,7 +511,7 @@ test('a language has its own name once the pointer or the focus is on the choice
 })
 
 test('Japanese: no word of katakana is parted in a phone’s width', async () => {
-  for (const path of ['index.ja.html', 'bench.ja.html', 'embed.ja.html', 'masks.ja.html']) {
+  for (const path of ['index.ja.html#v=heads', 'bench.ja.html', 'embed.ja.html', 'masks.ja.html']) {
     const page = await browser.open(path, { viewport: { width: 360, height: 800 } })
     const parted = await page.evaluate(() => {
       const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT),
@@ -540,7 +540,7 @@ test('the composer, names of scales and styles, errors of files in Japanese and 
     ['ja', '印刷用の図', '行に占める %', ' として保存しました。'],
     ['zh', '用于印刷的插图', '占该行的 %', '已保存为 ']
   ]) {
-    const page = await browser.open(`index.${short}.html`)
+    const page = await browser.open(`index.${short}.html#v=heads`)
     await page.selectOption('#scale', 'share')
     await page.waitForSelector(`#bar-label:text-is("${scale}")`)
     await page.hover('#bar-label')
@@ -654,7 +654,7 @@ const allButContrast = { rules: { 'color-contrast': { enabled: false } } }
 
 test('axe finds no violation in the explorer and in its list of tensors, in Japanese and Chinese at 360', async () => {
   for (const language of ['ja', 'zh']) {
-    const page = await browser.open(`index.${language}.html`, {
+    const page = await browser.open(`index.${language}.html#v=heads`, {
       locale: language,
       viewport: { width: 360, height: 740 },
       bypassCSP: true

@@ -104,7 +104,7 @@ test('a model of the server: licence and size first, then opened, kept and remov
   const server = await serve(site, { models }),
     page = await browser.open()
   try {
-    await page.goto(server.address)
+    await page.goto(`${server.address}#v=heads`)
     await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     await openMenu(page)
     await page.waitForSelector('#library li')
@@ -138,7 +138,7 @@ test('weights that changed since the list was made are refused, and nothing of t
     weights = join(models, 'shapes of ten', 'model.safetensors'),
     bytes = readFileSync(weights)
   try {
-    await page.goto(server.address)
+    await page.goto(`${server.address}#v=heads`)
     await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     await openMenu(page)
     const spoiled = Buffer.from(bytes)

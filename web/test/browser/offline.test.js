@@ -24,7 +24,7 @@ const withoutEnded = (page) => {
 } // requests that a reload ended
 
 test('offline after the first visit: the explorer runs, other pages open; threads stay as they were asked for', async () => {
-  const page = await browser.open('', { offline: true }),
+  const page = await browser.open('#v=heads', { offline: true }),
     context = page.context(),
     caption = await page.textContent('#caption')
   await settled(page)

@@ -90,7 +90,7 @@ test('the mouse takes patches, heads, views and styles; the address follows and 
 })
 
 test('once the page is ready, the map of its link stands, however late a part of it comes', async () => {
-  const page = await browser.open('', { modules: true })
+  const page = await browser.open('#v=heads', { modules: true })
   await page.route('**/plot/overlay.js', async (route) => {
     await new Promise((resolve) => setTimeout(resolve, 500))
     await route.continue()
@@ -140,7 +140,7 @@ test('the keyboard alone goes everywhere', async () => {
 })
 
 test('a finger drawn across the picture takes the query along, on a phone', async () => {
-  const page = await browser.open('', {
+  const page = await browser.open('#v=heads', {
     viewport: { width: 360, height: 740 },
     hasTouch: true,
     isMobile: true,
@@ -463,7 +463,7 @@ test('opens a model of one’s own from its files; where its first run is stoppe
 })
 
 test('a picture and a map are there without scripts', async () => {
-  const page = await browser.open('', { javaScriptEnabled: false, ready: false })
+  const page = await browser.open('#v=heads', { javaScriptEnabled: false, ready: false })
   for (const id of ['first-picture', 'first-map']) {
     const box = /** @type {Box} */ (await page.locator(`#${id}`).boundingBox())
     assert.ok(box.width > 300 && Math.abs(box.width - box.height) < 2, id)
@@ -1046,7 +1046,7 @@ const bareMaps = () => {
 /* One page goes through the views, since axe takes seconds for a whole page: the first view has it,
  * the others the panel that is new. */
 test('axe finds no violation in any view, light and dark', async (t) => {
-  const page = await browser.open('', {
+  const page = await browser.open('#v=heads', {
     colorScheme: 'light',
     reducedMotion: 'reduce',
     bypassCSP: true
@@ -1110,7 +1110,7 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
   const [view, line] = [
     ...readFileSync(join(repository, 'docs/add-a-view.md'), 'utf8').matchAll(/```ts\n([^]*?)```/g)
   ].map(([, code]) => code)
-  const page = await browser.open('', { modules: true })
+  const page = await browser.open('#v=heads', { modules: true })
   await page.route('**/views/tokens/tokens.js', (route) =>
     route.fulfill({
       body: transformSync(view.replace("'lit-html'", "'../../../npm/lit-html.js'"), {

@@ -68,7 +68,7 @@ test('a model with fewer layers and patches takes the place of the demo, and the
 })
 
 test('refused every storage and service workers, as in a sandboxed frame, the page runs and changes its theme', async () => {
-  const page = await browser.open('', { ready: false })
+  const page = await browser.open('#v=heads', { ready: false })
   await page.addInitScript(() => {
     for (const [of, name] of [
       [window, 'localStorage'],
@@ -95,7 +95,7 @@ test('refused every storage and service workers, as in a sandboxed frame, the pa
 
 for (const width of [360, 1366])
   test(`without scripts the page is as wide as the window and says what is missing: ${width}`, async () => {
-    const page = await browser.open('', {
+    const page = await browser.open('#v=heads', {
       javaScriptEnabled: false,
       ready: false,
       viewport: { width, height: 740 }

@@ -76,7 +76,7 @@ test('a survey: what heed survey --json wrote opens as dots, maps and a table wi
   run('survey', '--scenes', '6', '--backend', 'cpu', '--quiet', '--json', 'survey.json')
   const buffer = readFileSync(join(folder, 'survey.json')),
     survey = JSON.parse(buffer.toString()),
-    page = await browser.open('', { bypassCSP: true })
+    page = await browser.open('#v=heads', { bypassCSP: true })
   await page.setInputFiles('#model-files', { name: 'survey.json', mimeType: '', buffer })
   await page.waitForSelector('dialog.report')
   const rows = await page.$$eval('dialog.report tbody tr', (lines) =>

@@ -77,7 +77,7 @@ const tooSmall = () =>
     )
 
 test('the explorer fits screens of 360 and 320 pixels in every view, with targets of 24 pixels', async () => {
-  const page = await browser.open('', phone)
+  const page = await browser.open('#v=heads', phone)
   for (const view of views) {
     await page.evaluate((view) => document.getElementById(`tab-${view}`).click(), view)
     await page.waitForFunction(
@@ -115,7 +115,7 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
 })
 
 test('names of views stand 6 pixels apart where their panel is narrowest, in each language', async () => {
-  for (const file of ['', 'index.ja.html', 'index.zh.html']) {
+  for (const file of ['#v=heads', 'index.ja.html#v=heads', 'index.zh.html#v=heads']) {
     const page = await browser.open(file, { locale: 'en' })
     for (const width of [320, 360, 701, 1000, 1200, 1241, 1301, 1340, 1700]) {
       await page.setViewportSize({ width, height: 800 })
@@ -136,7 +136,7 @@ test('names of views stand 6 pixels apart where their panel is narrowest, in eac
 })
 
 test('words of the title are large enough for a finger on a phone, and what explains them fits, in each language', async () => {
-  for (const file of ['', 'index.ja.html', 'index.zh.html']) {
+  for (const file of ['#v=heads', 'index.ja.html#v=heads', 'index.zh.html#v=heads']) {
     const page = await browser.open(file, { ...phone, locale: 'en' })
     assert.deepEqual(await page.evaluate(tooSmall), [], file)
     const terms = page.locator('#stage-title .term')
@@ -163,7 +163,7 @@ for (const name of ['learn', 'masks', 'bench', 'embed'])
   })
 
 test('a press on the sheet’s handle before its script is there opens it once it is', async () => {
-  const page = await browser.open('', { ...phone, ready: false })
+  const page = await browser.open('#v=heads', { ...phone, ready: false })
   let go = () => {}
   const held = new Promise((done) => (go = () => done(undefined)))
   await page.route('**/number_sheet-*.js', async (route) => {
@@ -230,7 +230,7 @@ test('the claim in the header is whole or left out, in each language', async () 
     if (!claim.checkVisibility() || text.top >= box.bottom - 1) return 'left out'
     return inside && text.bottom <= box.bottom + 1 ? 'whole' : `cut: ${text.width} of ${box.width}`
   }
-  for (const path of ['', 'index.ja.html', 'index.zh.html']) {
+  for (const path of ['#v=heads', 'index.ja.html#v=heads', 'index.zh.html#v=heads']) {
     const page = await browser.open(path),
       claim = page.locator('.claim')
     for (const width of [1366, 1301, 1240, 820, 360]) {
@@ -260,7 +260,7 @@ test('the claim in the header is whole or left out, in each language', async () 
 })
 
 test('pages do not move while they load', async () => {
-  for (const path of ['', 'learn.html', 'masks.html', 'bench.html', 'embed.html']) {
+  for (const path of ['', '#v=heads', 'learn.html', 'masks.html', 'bench.html', 'embed.html']) {
     const page = await browser.open(path, { ready: false })
     await page.addInitScript(() => {
       const own = /** @type {any} */ (globalThis)
@@ -281,7 +281,7 @@ test('pages do not move while they load', async () => {
 })
 
 test('the sheet with the numbers: by a press, by key, drawn up and down', async () => {
-  const page = await browser.open('', phone),
+  const page = await browser.open('#v=heads', phone),
     handle = page.locator('#handle')
   /** @param {boolean} wanted */
   const opened = async (wanted) => {
@@ -334,7 +334,7 @@ test('the sheet with the numbers: by a press, by key, drawn up and down', async 
 })
 
 test('a finger: drawn down the picture it scrolls, drawn across it takes the query along', async () => {
-  const page = await browser.open('', phone),
+  const page = await browser.open('#v=heads', phone),
     client = await page.context().newCDPSession(page),
     box = /** @type {Box} */ (await page.locator('#patches').boundingBox())
   /** @param {number[][]} points */
@@ -434,7 +434,9 @@ async function tableOf(page, button, view) {
 }
 
 test('every picture as a table: the numbers of the JSON, copied in full precision; Escape closes it, the focus goes back', async () => {
-  const page = await browser.open('', { permissions: ['clipboard-read', 'clipboard-write'] }),
+  const page = await browser.open('#v=heads', {
+      permissions: ['clipboard-read', 'clipboard-write']
+    }),
     {
       results: [{ heads, rollout }]
     } = await saved(page, '#save-json')
@@ -530,7 +532,7 @@ test('more numbers stand after a press, and without one on a wide screen', async
     [1366, [2, 6], [6, 6]],
     [1920, [6, 12], [6, 12]]
   ])) {
-    const page = await browser.open('', { viewport: { width, height: 1080 } }),
+    const page = await browser.open('#v=heads', { viewport: { width, height: 1080 } }),
       shown = () =>
         page.evaluate(() =>
           ['#facts dt', '#most tr'].map(
@@ -550,7 +552,7 @@ test('more numbers stand after a press, and without one on a wide screen', async
 })
 
 test('forced colours: the chosen head’s map stays visible, what is chosen is outlined', async () => {
-  const page = await browser.open('', { forcedColors: 'active' }),
+  const page = await browser.open('#v=heads', { forcedColors: 'active' }),
     style = (/** @type {string} */ selector, /** @type {string} */ name) =>
       page.evaluate(
         ([selector, name]) =>
@@ -595,7 +597,7 @@ for (const [width, height] of [
   [390, 844]
 ])
   test(`menus at ${width} x ${height}: over the page, within the window, closed by Esc, a press outside and a command`, async () => {
-    const page = await browser.open('', { viewport: { width, height }, bypassCSP: true }),
+    const page = await browser.open('#v=heads', { viewport: { width, height }, bypassCSP: true }),
       isOpen = (/** @type {string} */ id) =>
         page.evaluate((id) => document.getElementById(id)?.matches(':popover-open'), id),
       press = (/** @type {string} */ id) =>

@@ -4,7 +4,7 @@ import test from 'node:test'
 import { loadPage } from '../package.js'
 
 /** @type {typeof import('../../pages/explorer/state/address.js')} */
-const { fromHash, toHash } = await loadPage('explorer/state/address.js')
+const { addressOf, fromHash, stateOf, toHash } = await loadPage('explorer/state/address.js')
 /** @type {typeof import('../../pages/explorer/state/defaults.js')} */
 const { defaults, fitted } = await loadPage('explorer/state/defaults.js')
 /** @type {typeof import('../../pages/explorer/state/link_report.js')} */
@@ -62,6 +62,20 @@ test('a link holds what differs from the defaults, and gives it back', () => {
   for (const more of [{ query: 3 }, { layer: 'pool' }, { size: [224, 448] }]) {
     const sent = /** @type {any} */ ({ ...defaults, ...more })
     assert.deepEqual(fromHash(toHash(sent)), sent)
+  }
+})
+
+test('a page without a hash opens with the zoom; the plain page names its view', () => {
+  const state = (/** @type {any} */ more) => /** @type {any} */ ({ ...defaults, ...more })
+  for (const [more, address] of /** @type {const} */ ([
+    [{ zoom: 'picture' }, ''],
+    [{}, '#v=heads'],
+    [{ zoom: 'tiles' }, '#zoom=tiles'],
+    [{ zoom: 'picture', layer: 4 }, '#l=4&zoom=picture'],
+    [{ layer: 4 }, '#l=4']
+  ])) {
+    assert.equal(addressOf(state(more)), address)
+    assert.deepEqual(stateOf(address), state(more))
   }
 })
 

@@ -68,7 +68,10 @@ function connectTerms() {
 export function showControls() {
   connectTheme(element('theme'))
   element('skip').addEventListener('click', () =>
-    element('patches').querySelector('[tabindex="0"]')?.focus()
+    (document.documentElement.classList.contains('zooming')
+      ? element('zoom-title')
+      : element('patches').querySelector('[tabindex="0"]')
+    )?.focus()
   )
   element('help').addEventListener('click', () =>
     import('./key_list.js').then(({ showKeys }) => showKeys()).catch(showError)

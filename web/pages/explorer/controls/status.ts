@@ -43,7 +43,20 @@ export function showStop(controller: AbortController | null) {
 }
 
 /* A part of the page that was not there: the browsers' words for it, or later_styles.js's. */
-const partMissing = /dynamically imported module|module script failed|later\.css/i
+const partMissing = /dynamically imported module|module script failed|(later|zoom)\.css/i
+
+/** Whether what is said is an error, which can be copied, or a notice. */
+function showAs(role: 'alert' | 'status') {
+  element('error').setAttribute('role', role)
+  element('error').classList.toggle('notice', role === 'status')
+  element('error-copy').hidden = role === 'status'
+}
+
+/** What is good to know, and no error. */
+export function showNotice(text: string) {
+  showError(new Error(text))
+  showAs('status')
+}
 
 /**
  * again: what a button "Try again" does, where there is something to try.
@@ -79,6 +92,7 @@ export function showError(
           ` ${offline || (advice[partMissing.test(error?.message ?? '') ? 'MISMATCH' : (error?.status ?? '')] ?? '')}`
         ])
   )
+  showAs('alert')
   element('error-again').hidden = !again
   element('error-again').onclick = again
   element('error').hidden = false

@@ -8,6 +8,7 @@ import { demoModel } from '../../heed/demo.js'
 import { say } from '../../languages/say.js'
 import { rulesOf } from './rules_line.js'
 import { hashesOf, weightsOf } from '../../shared/weight_hashes.js'
+import { showNotice } from '../controls/status.js'
 import { copyHashes } from '../controls/copying.js'
 import { sourceOf } from '../state/place.js'
 import { fill } from '../../shared/fill.js'
@@ -64,8 +65,7 @@ export async function showOrigin(page: Page) {
     const hashes = await hashesOf(source as PageSource)
     if (current()) show(wordsOfHash(hashes, weights.length))
   }
-  if (model.headsGuessed)
-    page.showError(new Error(say('origin.assumed', { assumed: model.assumed as string })))
+  if (model.headsGuessed) showNotice(say('origin.assumed', { assumed: model.assumed as string }))
   if (size <= hashAtOnce) return work()
   show(
     hashButton(

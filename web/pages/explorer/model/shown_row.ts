@@ -69,9 +69,9 @@ export function titleOfRow(
   engine: Pick<Runner, 'token' | 'nameOf'>,
   at: Parameters<typeof placeName>[0] & { query: PageQuery | null; reverse: boolean }
 ) {
-  const where = placeName(at),
+  const where = placeName({ ...at, changes: unchanged }), // what was changed comes last, where a narrow title may be cut
     name = engine.nameOf(tokenOfRow(engine, at))
-  return at.reverse ? say('stage.to', { where, name }) : say('stage.from', { where, name })
+  return `${at.reverse ? say('stage.to', { where, name }) : say('stage.from', { where, name })}${titles.changes(at.changes)}`
 }
 
 /** A row's weights, all N of them; null where another run came meanwhile. */

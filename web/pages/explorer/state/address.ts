@@ -140,3 +140,13 @@ export function fromHash(hash: string, longest = longestLink): State {
   }
   return state
 }
+
+/** The address of a state. Without a hash the page opens with the zoom, so the plain page names its view. */
+export const addressOf = (state: State) => {
+  const hash = toHash(state)
+  return hash === `#zoom=${stopNames[0]}` ? '' : hash || `#v=${defaults.view}`
+}
+
+/** What an address says: without a hash, the zoom. */
+export const stateOf = (hash: string): State =>
+  hash ? fromHash(hash) : { ...fromHash(''), zoom: stopNames[0] }

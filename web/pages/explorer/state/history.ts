@@ -3,9 +3,11 @@
  * the browser's history: a walk by arrow keys, a stroke, the query that comes with a picture. An
  * entry keeps { own, model, depth }: which of one's own pictures and models it shows, which no address
  * names (0: none, the demo model), and how many entries of this page are before it. */
-import { fromHash, toHash } from './address.js'
+import { addressOf, stateOf } from './address.js'
 import { defaults } from './defaults.js'
 import { ownModels } from './own_models.js'
+import { say } from '../../languages/say.js'
+import { showNotice } from '../controls/status.js'
 import type { Page, State } from '../types.js'
 import type { PagePicture } from '../../shared/types.js'
 
@@ -72,6 +74,11 @@ function createPauses() {
 const isOther = (hash: string, { own, model }: { own: number; model: number }) =>
   hash !== location.hash || history.state?.own !== own || (history.state.model ?? 0) !== model
 
+/** After a reload, what an entry had of one's own is gone. */
+function reportGone() {
+  if (history.state?.own || history.state?.model) showNotice(say('explorer.ownGone'))
+}
+
 /** From a link on, from what was changed on, or from an address that was typed: another entry of the history.
  * `views`: the state at each change of the view since; the last one may have changed further. */
 export function followAddress(
@@ -98,7 +105,7 @@ export function followAddress(
   function write(state = store.get()) {
     waiting = false
     if (opening || models.isOpening()) return // the state is between two entries: neither is to be written over
-    const hash = toHash(state),
+    const hash = addressOf(state),
       entry = { own: own.now(), model: models.now(), depth }
     if (isOther(hash, entry)) {
       if (push) entry.depth = ++depth
@@ -109,7 +116,7 @@ export function followAddress(
   }
 
   async function follow() {
-    const wanted = fromHash(location.hash),
+    const wanted = stateOf(location.hash),
       { scene, objects, ...state } = wanted,
       entry = history.state ?? { depth: depth + 1 }
     depth = entry.depth
@@ -143,6 +150,7 @@ export function followAddress(
   store.on(null, (_, changed) => heed(changed))
   addEventListener('popstate', follow)
   if (typed) return follow()
+  reportGone()
   report(location.hash).catch(page.showError)
   if (!changed.length) return write()
   for (const state of views.slice(0, -1)) {

@@ -5,8 +5,8 @@ import { divergingTable } from '../../plot/diverging.js'
 import { percent } from '../../plot/caption.js'
 import { fixed } from '../../plot/parts/numbers.js'
 import { say } from '../../languages/say.js'
-import { inLine } from './world.js'
-import type { Facts } from './zoom_facts.js'
+import { cardNames, inLine } from './world.js'
+import type { Facts, TopKey } from './zoom_facts.js'
 import type { CardName, Place, World } from './world.js'
 
 const diverging = divergingTable(),
@@ -149,7 +149,7 @@ function productsCard(facts: Facts, { narrow, cards }: World) {
   ]
 }
 
-/** Bars of all tokens, in their order. */
+/** Bars of all tokens, in their order; those that are hidden in another colour. */
 function bars(
   values: ArrayLike<number>,
   {
@@ -158,23 +158,43 @@ function bars(
     width,
     height,
     least,
-    most
-  }: Record<'x' | 'y' | 'width' | 'height' | 'least' | 'most', number>
+    most,
+    hidden = []
+  }: Record<'x' | 'y' | 'width' | 'height' | 'least' | 'most', number> & { hidden?: number[] }
 ) {
   const step = width / values.length,
-    zero = y + (height * most) / (most - least)
-  let path = ''
+    zero = y + (height * most) / (most - least),
+    paths = { bars: '', less: '' }
   for (let i = 0; i < values.length; i++) {
     const value = Number.isFinite(values[i]) ? values[i] : 0,
       end = y + (height * (most - value)) / (most - least)
-    path += `M${(x + i * step).toFixed(2)} ${zero.toFixed(2)}h${(step * 0.85).toFixed(2)}V${end.toFixed(2)}h${(-step * 0.85).toFixed(2)}z`
+    paths[hidden.includes(i) ? 'less' : 'bars'] +=
+      `M${(x + i * step).toFixed(2)} ${zero.toFixed(2)}h${(step * 0.85).toFixed(2)}V${end.toFixed(2)}h${(-step * 0.85).toFixed(2)}z`
   }
-  return svg`<path class="bars" d=${path}/><path class="zero" d=${`M${x} ${zero}h${width}`}/>`
+  return svg`<path class="bars" d=${paths.bars}/><path class="less" d=${paths.less}/><path class="zero" d=${`M${x} ${zero}h${width}`}/>`
 }
 
-function softmaxCard({ scores, weights, name, top }: Facts, { narrow, cards }: World) {
-  const { width } = cards.softmax,
-    plot = narrow ? width : 610,
+/** Scores of all tokens, their shares below, and the first keys as a table. */
+function sharesCard(
+  { width }: Place,
+  narrow: boolean,
+  {
+    title,
+    between,
+    scores,
+    weights,
+    top,
+    hidden = []
+  }: {
+    title: string
+    between: string
+    scores: Float32Array | null
+    weights: Float32Array
+    top: TopKey[]
+    hidden?: number[]
+  }
+) {
+  const plot = narrow ? width : 610,
     high = narrow ? 105 : 155,
     second = 44 + high + 50
   const finite = scores ? Array.from(scores).filter(Number.isFinite) : [],
@@ -183,11 +203,11 @@ function softmaxCard({ scores, weights, name, top }: Facts, { narrow, cards }: W
     largest = top[0].weight,
     table = narrow ? { x: 0, y: second + high + 22 } : { x: plot + 40, y: 66 }
   return [
-    heading(say('zoom.scoresOf', { name, count: weights.length })),
+    heading(title),
     scores
-      ? svg`${bars(scores, { x: 0, y: 44, width: plot, height: high, least, most })}<text class="axis" x="0" y="38">${number(most)}</text><text class="axis" x="0" y=${44 + high + 12}>${number(least)}</text>`
+      ? svg`${bars(scores, { x: 0, y: 44, width: plot, height: high, least, most, hidden })}<text class="axis" x="0" y="38">${number(most)}</text><text class="axis" x="0" y=${44 + high + 12}>${number(least)}</text>`
       : missing(say('zoom.notKept')),
-    svg`<text class="between" x=${plot / 2} y=${44 + high + 26}>softmax ↓</text>`,
+    svg`<text class="between" x=${plot / 2} y=${44 + high + 26}>${between}</text>`,
     bars(weights, { x: 0, y: second, width: plot, height: high, least: 0, most: largest || 1 }),
     svg`<text class="axis" x="0" y=${second - 5}>${percent(largest)}</text>`,
     svg`<text class="axis bold" x=${table.x} y=${table.y}>${say('story.key')}</text><text class="axis bold end" x=${table.x + (narrow ? 250 : 230)} y=${table.y}>q·k / √D</text><text class="axis bold end" x=${table.x + (narrow ? 360 : 340)} y=${table.y}>${say('story.share')}</text>`,
@@ -198,18 +218,64 @@ function softmaxCard({ scores, weights, name, top }: Facts, { narrow, cards }: W
   ]
 }
 
+const softmaxCard = ({ scores, weights, name, top }: Facts, { narrow, cards }: World) =>
+  sharesCard(cards.softmax, narrow, {
+    title: say('zoom.scoresOf', { name, count: weights.length }),
+    between: 'softmax ↓',
+    scores,
+    weights,
+    top
+  })
+
+function maskCard({ scores, masked, maskedTop, target, name }: Facts, { narrow, cards }: World) {
+  if (!masked || !target) return [heading(name), missing(say('zoom.notKept'))]
+  return sharesCard(cards.mask, narrow, {
+    title: say('zoom.scoresMasked', { hidden: target.name }),
+    between: say('zoom.maskBetween'),
+    scores,
+    weights: masked,
+    top: maskedTop,
+    hidden: target.tokens
+  })
+}
+
+function valuesCard({ values, mixed, top, weights, name }: Facts, { narrow, cards }: World) {
+  if (!mixed) return [heading(name), missing(say('zoom.notKept'))]
+  const across = inLine(narrow),
+    height = narrow ? 24 : 30,
+    { width } = cards.values,
+    end = largestSize(mixed, ...values),
+    each = Math.ceil(mixed.length / across) * height + 34,
+    lines = [
+      ...values.map((value, i) => ({
+        title: `${percent(top[i].weight)} × ${say('story.valueOf')} ${top[i].name}`,
+        value
+      })),
+      { title: say('zoom.mixed', { count: weights.length }), value: mixed }
+    ]
+  return [
+    heading(say('zoom.mixes', { name })),
+    lines.map(
+      ({ title, value }, i) =>
+        svg`<text class=${i < values.length ? 'cell' : 'cell bold'} x="0" y=${58 + i * each}>${title}</text><g data-values=${i < values.length ? top[i].token : 'mixed'}>${cells(value, { x: 0, y: 66 + i * each, width: width / across, height, across, end })}</g>`
+    )
+  ]
+}
+
 const drawn = {
   numbers: numbersCard,
   query: queryCard,
   products: productsCard,
-  softmax: softmaxCard
+  softmax: softmaxCard,
+  mask: maskCard,
+  values: valuesCard
 } satisfies Record<CardName, (facts: Facts, world: World) => unknown>
 
 /** A place's own units. */
 export const within = ({ x, y, k }: Place) => `translate(${x} ${y}) scale(${k})`
 
 export const cardsOf = (facts: Facts, world: World) =>
-  (Object.keys(drawn) as CardName[]).map((name) => {
+  cardNames.map((name) => {
     const { width, height } = world.cards[name]
     return svg`<g class="card" data-card=${name} transform=${within(world.cards[name])}><rect class="ground" x="-14" y="-14" width=${width + 28} height=${height + 28} rx="8"/>${drawn[name](facts, world)}</g>`
   })

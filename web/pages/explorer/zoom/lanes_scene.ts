@@ -3,7 +3,7 @@ import { nothing, svg } from 'lit-html'
 import { percent } from '../../plot/caption.js'
 import { say } from '../../languages/say.js'
 import { number, within } from './cards.js'
-import type { Effects } from './head_effects.js'
+import type { Effects, HeadAt, Path } from './head_effects.js'
 import type { World } from './world.js'
 import type { ClassShare } from './zoom_facts.js'
 
@@ -90,10 +90,20 @@ function lane(
   return svg`<g class=${kind} data-head=${`${layer}.${head}`}><path class="press" d=${`M${x1} ${y1}L${x2} ${y2}`} stroke-width=${pitch.across * 0.8}/><path class="way" d=${`M${x1} ${y1}L${x2} ${y2}`} stroke-width=${size}/><rect class="frame" x=${map.x - 2} y=${map.y - 2} width=${pitch.map + 4} height=${pitch.map + 4}/><text class="axis" x=${map.x} y=${map.y - 6}>${`${layer}.${head}`}</text>${known ? svg`<text class="loss" data-loss=${`${layer}.${head}`} x=${map.x + pitch.map} y=${map.y + pitch.map + (narrow ? 12 : 15)}>${points(loss)}</text>` : nothing}${out ? svg`<path class="cut" d=${`M${x1} ${y1}${narrow ? 'm-9 3l18 18m0 -18l-18 18' : 'm12 -9l18 18m0 -18l-18 18'}`}/>` : nothing}</g>`
 }
 
+/** Along the lanes of a path's heads, from the first layer's line to the last's. */
+function litOf(world: World, { before, at: middle, after }: Path) {
+  const { along, across, at } = placeIn(world),
+    points = ([before, middle, after] as (HeadAt | null)[]).flatMap((one) =>
+      one ? [one.layer, one.layer + 1].map((layer) => at(along(layer), across(one.head))) : []
+    )
+  const d = `M${points.map((point) => point.join(' ')).join('L')}`
+  return svg`<path class="lit dark" d=${d}/><path class="lit" d=${d}/>`
+}
+
 export function lanesOf(
   world: World,
   effects: Effects | null,
-  { off, layer, head }: { off: string[]; layer: unknown; head: unknown }
+  { off, layer, head, path }: { off: string[]; layer: unknown; head: unknown; path: Path | null }
 ) {
   const { layers, heads } = world.shape,
     end = effects
@@ -113,7 +123,7 @@ export function lanesOf(
         chosen: at[0] === layer && at[1] === head
       })
     }
-  )}</g>`
+  )}${path ? litOf(world, path) : nothing}</g>`
 }
 
 export const answerOfWorld = ({ answer, narrow }: World, classes: ClassShare[]) =>

@@ -1,6 +1,7 @@
 /* Where things are in the world of the zoom. The picture has a side of 1000. Beside the tile that asks,
  * or below it on a narrow screen, four cards hold its numbers; beside the picture, or below it, are
  * the lanes of the heads, and behind them the answer. */
+import { valuesShown } from './zoom_facts.js'
 import type { Shape } from '../../shared/types.js'
 import type { Box } from './camera.js'
 import type { Stop } from './stops.js'
@@ -16,7 +17,8 @@ export interface Place {
   width: number
   height: number
 }
-export type CardName = 'numbers' | 'query' | 'products' | 'softmax'
+export const cardNames = ['numbers', 'query', 'products', 'softmax', 'mask', 'values'] as const
+export type CardName = (typeof cardNames)[number]
 export interface World {
   narrow: boolean
   shape: Shape
@@ -64,7 +66,9 @@ function heightsOf(narrow: boolean, { count, depth }: { count: number; depth: nu
     numbers: 44 + lines(count) * (narrow ? 21 : 34),
     query: 44 + 3 * (lines(depth) * row + 18),
     products: 44 + lines(depth) * (2 * row + 62) + 64,
-    softmax: narrow ? 470 : 440
+    softmax: narrow ? 470 : 440,
+    mask: narrow ? 470 : 440,
+    values: 44 + (valuesShown + 1) * (lines(depth) * row + 34)
   }
 }
 
@@ -89,7 +93,7 @@ export function worldOf(
     left = narrow ? tile.x + (unit - width * k) / 2 : tile.x + 1.12 * unit
   let top = narrow ? tile.y + 1.1 * unit : tile.y
   const cards = {} as World['cards']
-  for (const name of ['numbers', 'query', 'products', 'softmax'] as const) {
+  for (const name of cardNames) {
     cards[name] = { x: left, y: top, k, width, height: heights[name] }
     top += (heights[name] + 60) * k
   }
@@ -130,8 +134,11 @@ export function worldOf(
       query: card('query'),
       products: card('products'),
       softmax: card('softmax'),
+      mask: card('mask'),
+      values: card('values'),
       map: around(picture, 14),
       heads: around(ended, 26),
+      layers: around(ended, 26),
       answer: around(boxOf(answer), 40)
     }
   }

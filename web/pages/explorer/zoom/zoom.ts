@@ -8,10 +8,12 @@ import { percent } from '../../plot/caption.js'
 import { element } from '../../shared/elements.js'
 import { toggled } from '../controls/controls.js'
 import { laterStyles } from '../later_styles.js'
+import { moreViews } from '../views/more_views.js'
 import { patchAt } from '../views/stage/shape_drag.js'
+import { views } from '../views/view_list.js'
 import { Camera, flightOf, viewOf } from './camera.js'
 import { cardsOf } from './cards.js'
-import { canMeasure, isQuick, measureHeads } from './head_effects.js'
+import { canMeasure, isQuick, measureHeads, measurePath } from './head_effects.js'
 import { answerOfWorld, byLoss, lanesOf, points } from './lanes_scene.js'
 import { LayerRuns } from './layer_values.js'
 import { drawHeads, drawInset, drawPicture, overPicture } from './picture_scene.js'
@@ -21,7 +23,7 @@ import { connectKeys, connectPointers, connectWheel } from './zoom_input.js'
 import { sentenceOf, textOf, titleOf } from './zoom_words.js'
 import { worldOf } from './world.js'
 import type { Page, State } from '../types.js'
-import type { Effects } from './head_effects.js'
+import type { Effects, Path } from './head_effects.js'
 import type { Stop } from './stops.js'
 import type { World } from './world.js'
 import type { Facts } from './zoom_facts.js'
@@ -32,7 +34,7 @@ const clamp = (value: number) => Math.min(1, Math.max(0, value))
 const onPicture: Stop[] = ['picture', 'tiles', 'map']
 
 /* Stops whose numbers a run may not have kept. */
-const ofLayer: Stop[] = ['numbers', 'query', 'products', 'softmax']
+const ofLayer: Stop[] = ['numbers', 'query', 'products', 'softmax', 'mask', 'values']
 
 /** What of the state the scene cannot show, as it can. */
 function shownState({ store, engine }: Page): Partial<State> {
@@ -50,6 +52,9 @@ function shownState({ store, engine }: Page): Partial<State> {
   }
 }
 
+const titleOfView = ({ view, more }: Partial<State>) =>
+  more ? moreViews[more].title : views[view as keyof typeof views].title
+
 /** In shares of the small picture. */
 function onInset({ x, y }: { x: number; y: number }) {
   const { width, height } = element('zoom-inset').getBoundingClientRect()
@@ -58,7 +63,7 @@ function onInset({ x, y }: { x: number; y: number }) {
 
 class Zoom {
   #page
-  #place = document.createElement('section')
+  #place = element('zoom')
   #camera = new Camera(() => this.#follow())
   #open = null as AbortController | null
   #measure = null as AbortController | null
@@ -66,6 +71,9 @@ class Zoom {
   #world = null as World | null
   #effects = null as Effects | null
   #effectsOf: unknown[] = [] // the picture and model that they are of
+  #path = null as Path | null
+  #pathOf: unknown[] = [] // the run and the row that it is of
+  #following = null as AbortController | null
   #free = false
   #layers
   #before = {} as Partial<State>
@@ -75,10 +83,7 @@ class Zoom {
   constructor(page: Page) {
     this.#page = page
     this.#layers = new LayerRuns(page)
-    this.#place.id = 'zoom'
-    this.#place.hidden = true
-    this.#place.setAttribute('aria-labelledby', 'zoom-title')
-    document.querySelector('main').append(this.#place)
+    this.#place.replaceChildren() // what stood there until now
     page.store.on(['drawn', 'zoom', 'off'], () => this.#changed())
   }
 
@@ -101,10 +106,9 @@ class Zoom {
       Object.keys(wanted).map((key) => [key, store.get()[key as keyof State]])
     )
     this.#shown = ''
-    this.#place.hidden = false
     this.#scrolled = scrollY
     scrollTo(0, 0)
-    document.body.classList.add('zooming')
+    document.documentElement.classList.add('zooming')
     this.#render()
     const driven = {
       page: this.#page,
@@ -130,7 +134,23 @@ class Zoom {
     open.signal.addEventListener('abort', () => sized.disconnect())
     store.set({ ...wanted, hover: null })
     this.#update()
-    element('zoom-title').focus({ preventScroll: true })
+    if (document.activeElement !== document.body)
+      element('zoom-title').focus({ preventScroll: true })
+    this.#arrive()
+  }
+
+  /** The twins light up, and the lines grow from the patch to its key. */
+  #arrive() {
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
+    for (const twins of this.#place.querySelectorAll('.twins'))
+      twins.animate({ opacity: [0, 1] }, 600)
+    for (const arc of this.#place.querySelectorAll<SVGPathElement>('.arc')) {
+      const length = arc.getTotalLength() * (arc.getScreenCTM()?.a ?? 1) // lines are as wide at any scale, and so are dashes
+      arc.animate(
+        { strokeDasharray: [`0 ${length}`, `${length} 0`] },
+        { duration: 900, delay: 300, fill: 'backwards', easing: 'ease-in-out' }
+      )
+    }
   }
 
   #leave() {
@@ -138,15 +158,18 @@ class Zoom {
     this.#open.abort()
     this.#open = null
     this.#measure?.abort()
+    this.#following?.abort()
     this.#layers.close()
     this.#camera.stop()
-    this.#place.hidden = true
-    document.body.classList.remove('zooming')
+    document.documentElement.classList.remove('zooming')
     scrollTo(0, this.#scrolled)
     element('zoom-in').focus({ preventScroll: true })
   }
 
   #close = () => this.#page.store.set({ ...this.#before, zoom: '' })
+
+  /** To the view that has the numbers of a stop. */
+  #openView = (view: Partial<State>) => this.#page.store.set({ ...this.#before, ...view, zoom: '' })
 
   /** What is drawn is new. */
   #update() {
@@ -174,8 +197,6 @@ class Zoom {
   }
 
   #resize() {
-    const { offsetHeight } = document.querySelector('.top') as HTMLElement
-    this.#place.style.setProperty('--zoom-top', `${offsetHeight}px`)
     const { width, height } = element('zoom-scene').getBoundingClientRect()
     if (!width || !height) return
     this.#camera.size = { width, height }
@@ -195,6 +216,7 @@ class Zoom {
 
   /** The heads are taken out one by one as soon as they are in sight. */
   #measureSoon(pressed = false) {
+    if (this.#stop === 'layers' && (pressed || isQuick(this.#page))) this.#followPath()
     if (this.#measure || (this.#stop !== 'heads' && this.#stop !== 'answer')) return
     if (!canMeasure(this.#page) || !(pressed || isQuick(this.#page))) return
     const stop = (this.#measure = new AbortController())
@@ -208,8 +230,27 @@ class Zoom {
     ).catch((error) => stop.signal.aborted || this.#page.showError(error))
   }
 
+  /** Which heads the one on the stage needs and moves, once they are asked for. */
+  #followPath() {
+    const { drawn } = this.#page,
+      facts = this.#facts as Facts,
+      now = [drawn.of, facts.layer, facts.head, facts.token]
+    if (!canMeasure(this.#page) || now.every((one, i) => one === this.#pathOf[i])) return
+    this.#following?.abort()
+    const stop = (this.#following = new AbortController())
+    this.#path = null
+    this.#pathOf = now
+    measurePath(this.#page, facts, stop.signal)
+      .then((path) => {
+        if (stop.signal.aborted) return
+        this.#path = path
+        this.#render()
+      })
+      .catch((error) => stop.signal.aborted || this.#page.showError(error))
+  }
+
   #drawHeads() {
-    if (this.#world && (this.#stop === 'heads' || this.#free))
+    if (this.#world && (this.#stop === 'heads' || this.#stop === 'layers' || this.#free))
       drawHeads(this.#page, element('zoom-heads'), this.#world).catch(this.#page.showError)
   }
 
@@ -305,7 +346,7 @@ class Zoom {
     picture.style.transform = `translate(${origin.x}px, ${origin.y}px) scale(${(scale * world.picture.width) / picture.width})`
     const corner = this.#camera.toScreen(lanes.x, lanes.y)
     heads.style.transform = `translate(${corner.x}px, ${corner.y}px) scale(${(scale * lanes.k * pitch.map) / world.shape.columns})`
-    heads.style.opacity = String(clamp((beyond - 380) / 500))
+    heads.style.opacity = String(veil > 0.02 ? 0 : clamp((beyond - 380) / 500)) // cards lie on the lanes of a narrow screen
   }
 
   #render() {
@@ -315,7 +356,7 @@ class Zoom {
       first = facts?.answer[0],
       moving = page.drawn?.of.light ? 'off' : 'polite' // numbers that change at each frame are not read out
     render(
-      html`<div class="zoom-head"><h1 id="zoom-title" tabindex="-1">${titleOf(page, facts)}</h1><p id="zoom-answer" aria-live=${moving}>${first ? html`${first.label} <b>${percent(first.share)}</b>` : nothing}</p><button type="button" id="zoom-close" @click=${this.#close}>${say('zoom.close')}</button></div>
+      html`<div class="zoom-head"><h1 id="zoom-title" tabindex="-1">${titleOf(page, facts)}</h1><p id="zoom-answer" aria-live=${moving}>${first ? html`<span>${say('zoom.answers')}</span> ${first.label} <b>${percent(first.share)}</b>` : nothing}</p><button type="button" id="zoom-close" @click=${this.#close}>${say('zoom.close')}</button></div>
 <div id="zoom-said"><canvas id="zoom-inset" width="320" height="320" aria-hidden="true" ?hidden=${onPicture.includes(stop)}></canvas><h2 id="zoom-stop">${say(stops[stop].title)}</h2>${facts ? this.#said(facts, stop) : html`<p>${say('zoom.nothing')}</p>`}</div>
 <div id="zoom-scene"><canvas id="zoom-picture" aria-hidden="true"></canvas><svg id="zoom-drawing" role="img" aria-labelledby="zoom-stop zoom-sentence"><g id="zoom-root" data-stop=${stop}>${facts && this.#world ? this.#scene(facts, this.#world) : nothing}</g></svg><canvas id="zoom-heads" aria-hidden="true"></canvas></div>
 <nav id="zoom-stops" aria-label=${say('zoom.stops')}><button type="button" id="zoom-back" aria-label=${say('tour.back')} ?disabled=${stop === stopNames[0]} @click=${() => this.#step(-1)}>‹</button><div>${stopNames.map((name) => html`<button type="button" data-stop=${name} aria-current=${name === stop ? 'step' : nothing} @click=${() => (name === stop ? this.#go() : page.store.set({ zoom: name }))}>${say(stops[name].title)}</button>`)}</div><button type="button" id="zoom-next" aria-label=${say('tour.next')} ?disabled=${stop === stopNames.at(-1)} @click=${() => this.#step(1)}>›</button></nav>`,
@@ -326,14 +367,14 @@ class Zoom {
   #said(facts: Facts, stop: Stop) {
     const page = this.#page,
       text = textOf(page, stop),
-      { step } = stops[stop] as { step?: number },
+      { step, view } = stops[stop] as { step?: number; view?: Partial<State> },
       learn = document.querySelector('.pages a[href*=learn]') as HTMLAnchorElement
-    return html`${text ? html`<p>${text}</p>` : nothing}<p id="zoom-sentence" aria-live=${page.drawn.of.light ? 'off' : 'polite'}>${sentenceOf(
+    return html`${text ? html`<p>${text}</p>` : nothing}${stop === 'heads' ? html`<p>${say('zoom.lanes')}</p>` : nothing}<p id="zoom-sentence" aria-live=${page.drawn.of.light ? 'off' : 'polite'}>${sentenceOf(
       page,
       facts,
       stop,
-      { effects: this.#effects, measuring: Boolean(this.#measure) }
-    )}</p>${stop === 'heads' ? this.#headButtons() : nothing}${stop === 'answer' ? this.#ownButtons() : nothing}${step ? html`<p><a href=${`${learn.getAttribute('href')}#step=${step}`}>${say('zoom.learn', { step })}</a></p>` : nothing}`
+      { effects: this.#effects, measuring: Boolean(this.#measure), path: this.#pathNow() }
+    )}</p>${stop === 'heads' ? this.#headButtons() : nothing}${stop === 'layers' ? this.#pathButton() : nothing}${stop === 'answer' ? this.#ownButtons() : nothing}<p class="row">${step ? html`<a href=${`${learn.getAttribute('href')}#step=${step}`}>${say('zoom.learn', { step })}</a>` : nothing}${view ? html`<button type="button" id="zoom-view" @click=${() => this.#openView(view)}>${say('zoom.bench', { view: titleOfView(view) })}</button>` : nothing}</p>`
   }
 
   /** Of the heads that the answer needs most, and of those that are out. */
@@ -353,12 +394,25 @@ class Zoom {
     return html`<div class="row" role="group" aria-label=${say('zoom.heads')}>${most.map(({ name, loss }) => button(name, `(${points(loss)})`))}${out.map((name) => button(name, ''))}</div>`
   }
 
+  #pathNow() {
+    const { drawn } = this.#page
+    return this.#pathOf[0] === drawn.of && this.#facts?.token === this.#pathOf[3]
+      ? this.#path
+      : null
+  }
+
+  #pathButton() {
+    if (!canMeasure(this.#page)) return html`<p>${say('ablation.needsModelSmallEnough')}</p>`
+    if (isQuick(this.#page) || this.#pathNow()) return nothing
+    return html`<p><button type="button" id="zoom-measure" @click=${() => this.#measureSoon(true)}>${say('zoom.measurePath')}</button></p>`
+  }
+
   #ownButtons() {
     const own = (then: () => void) => () => {
       this.#close()
       then()
     }
-    return html`<div class="row"><button type="button" @click=${own(() => element('picture-file').click())}>${say('zoom.ownPhoto')}</button><button type="button" @click=${own(
+    return html`<div class="row"><button type="button" id="zoom-own-photo" @click=${own(() => element('picture-file').click())}>${say('zoom.ownPhoto')}</button><button type="button" id="zoom-own-model" @click=${own(
       () => {
         document.querySelector<HTMLElement>('[popovertarget=open]')?.click()
       }
@@ -367,15 +421,19 @@ class Zoom {
 
   #scene(facts: Facts, world: World) {
     const { layer, head, off } = this.#page.store.get()
-    return svg`${overPicture(this.#page, facts, world, this.#stop)}<g class="cards">${cardsOf(facts, world)}</g>${lanesOf(world, this.#effects, { off, layer, head })}${answerOfWorld(world, facts.answer)}`
+    return svg`${overPicture(this.#page, facts, world, this.#stop)}<g class="cards">${cardsOf(facts, world)}</g>${lanesOf(world, this.#effects, { off, layer, head, path: this.#stop === 'heads' ? null : this.#pathNow() })}${answerOfWorld(world, facts.answer)}`
   }
 }
 
 const zooms = new WeakMap<Page, Zoom>()
 
-/** Follows the state from now on. */
-export async function connectZoom(page: Page) {
+/**
+ * Follows the state from now on.
+ * @param ready once what is pressed is heard here
+ */
+export async function connectZoom(page: Page, ready: () => void) {
   await Promise.all([laterStyles(), laterStyles('explorer/zoom/zoom.css')])
+  ready()
   if (!zooms.has(page)) zooms.set(page, new Zoom(page))
   page.store.tell('drawn')
 }

@@ -11,9 +11,16 @@ import type { Page } from '../types.js'
 import type { LayerValues } from './layer_values.js'
 
 export const classesShown = 5
+/** Values that a card writes out. */
+export const valuesShown = 3
 export interface ClassShare {
   label: string
   share: number
+}
+export interface TopKey {
+  token: number
+  weight: number
+  name: string
 }
 export interface Facts {
   layer: number
@@ -36,7 +43,14 @@ export interface Facts {
   /** q·k / √D of all tokens. */
   scores: Float32Array | null
   weights: Float32Array
-  top: { token: number; weight: number; name: string }[]
+  top: TopKey[]
+  target: Target | null
+  /** The shares once the target is hidden, and the keys that get most of them. */
+  masked: Float32Array | null
+  maskedTop: TopKey[]
+  /** Of the first keys of `top`, and the mixture of all. */
+  values: Float32Array[]
+  mixed: Float32Array | null
   /** The patches that lines lead to. */
   lines: { patch: number; weight: number }[]
   answer: ClassShare[]
@@ -53,15 +67,73 @@ export function answerOf({ engine }: Page, { logits }: RunnerResult): ClassShare
 }
 
 /** Of all tokens. */
-function keysOfHead(
+function allOfHead(
   { engine }: Page,
-  values: LayerValues | null,
-  layer: number,
-  head: number
+  what: 'key' | 'value',
+  values: LayerValues,
+  { layer, head }: { layer: number; head: number }
 ): Float32Array {
-  const { data } = (values as LayerValues)[`layer.${layer}.key`],
+  const { data } = values[`layer.${layer}.${what}`],
     length = data.length / engine.shape.heads
   return (data as Float32Array).subarray(head * length, (head + 1) * length)
+}
+
+/** What the query's head finds: the patches of the other twin, or its first key. */
+export interface Target {
+  tokens: number[]
+  isTwin: boolean
+  name: string
+  share: number
+}
+
+/** Of the scene's twins, the one that the query is not on. */
+function otherTwin({ engine, picture }: Page, patch: number, key: number) {
+  const { twins, owner } = picture,
+    { rows, columns, prefixTokens } = engine.shape,
+    mine = owner?.length === rows * columns ? (twins?.indexOf(owner[patch]) ?? -1) : -1,
+    other = mine < 0 ? undefined : twins?.[1 - mine]
+  return other === undefined || owner?.[key - prefixTokens] !== other ? undefined : other
+}
+
+function targetOf(page: Page, patch: number, key: number): Target | null {
+  if (key < 0) return null
+  const { engine, drawn, picture } = page,
+    other = otherTwin(page, patch, key),
+    { prefixTokens } = engine.shape,
+    tokens =
+      other === undefined
+        ? [key]
+        : Array.from(picture.owner, (one, at) => (one === other ? at + prefixTokens : -1)).filter(
+            (at) => at >= 0
+          )
+  return {
+    tokens,
+    isTwin: other !== undefined,
+    name:
+      other === undefined
+        ? engine.nameOf(key)
+        : say('tour.other', { shape: className(picture.drawing.objects[other].shape) }),
+    share: tokens.reduce((sum, token) => sum + drawn.row[token], 0)
+  }
+}
+
+/** The shares of scores without some of them. */
+function sharesWithout(scores: Float32Array, hidden: number[]) {
+  const left = scores.map((score, token) => (hidden.includes(token) ? -Infinity : score)),
+    most = left.reduce((a, b) => Math.max(a, b), -Infinity),
+    raised = Float64Array.from(left, (score) => Math.exp(score - most)),
+    sum = raised.reduce((a, b) => a + b, 0)
+  return Float32Array.from(raised, (one) => one / sum)
+}
+
+/** The mean of all values by their shares: what the head gives the query's token. */
+function mixedOf(weights: Float32Array, all: Float32Array) {
+  const depth = all.length / weights.length,
+    mixed = new Float64Array(depth)
+  weights.forEach((weight, token) => {
+    for (let i = 0; i < depth; i++) mixed[i] += weight * all[token * depth + i]
+  })
+  return Float32Array.from(mixed)
 }
 
 /** values: what the row is made from. null: the stage shows no row of a patch in one head. */
@@ -74,7 +146,9 @@ export function factsOf(page: Page, values: LayerValues | null): Facts | null {
   if (token < prefixTokens || layer === 'pool' || head === 'mean' || at.rollout || at.reverse)
     return null
   const patch = token - prefixTokens,
-    top = topOf(weights, 5).map((one) => ({ ...one, name: engine.nameOf(one.token) })),
+    topOfRow = (row: Float32Array) =>
+      topOf(row, 5).map((one) => ({ ...one, name: engine.nameOf(one.token) })),
+    top = topOfRow(weights),
     lines = keysOf(drawn),
     key = lines.length
       ? lines[0].patch + prefixTokens
@@ -84,7 +158,14 @@ export function factsOf(page: Page, values: LayerValues | null): Facts | null {
     query = vector('query', token),
     keyVector = vector('key', key),
     states = values?.[statesOf(layer)]?.data as Float32Array | undefined,
-    width = (states?.length ?? 0) / tokens
+    width = (states?.length ?? 0) / tokens,
+    ofHead = (what: 'key' | 'value') =>
+      query && values && allOfHead(page, what, values, { layer, head }),
+    keys = ofHead('key'),
+    all = ofHead('value'),
+    scores = query && keys && engine.explain.scoreProducts(query, keys, true),
+    target = targetOf(page, patch, key),
+    masked = scores && target && sharesWithout(scores, target.tokens)
   return {
     layer,
     head,
@@ -100,10 +181,14 @@ export function factsOf(page: Page, values: LayerValues | null): Facts | null {
     ownKey: vector('key', token),
     value: vector('value', token),
     products: query && keyVector && productsOf(query, keyVector),
-    scores:
-      query && engine.explain.scoreProducts(query, keysOfHead(page, values, layer, head), true),
+    scores,
     weights,
     top,
+    target,
+    masked,
+    maskedTop: masked ? topOfRow(masked) : [],
+    values: top.slice(0, valuesShown).map(({ token }) => vector('value', token) as Float32Array),
+    mixed: all && mixedOf(weights, all),
     lines,
     answer: answerOf(page, of)
   }

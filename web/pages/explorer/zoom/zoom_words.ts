@@ -9,30 +9,44 @@ import { answerOf } from './zoom_facts.js'
 import { byLoss, carries } from './lanes_scene.js'
 import { stops } from './stops.js'
 import type { Page } from '../types.js'
-import type { Effects } from './head_effects.js'
+import type { Effects, HeadAt, Path } from './head_effects.js'
 import type { Stop } from './stops.js'
 import type { Facts } from './zoom_facts.js'
 
-/** Whether the head finds the other twin of the scene: its first key lies on it. */
-function findsTwin({ picture, engine }: Page, { token, lines }: Facts) {
-  const { twins, owner } = picture,
-    { prefixTokens, rows, columns } = engine.shape
-  if (!twins || owner?.length !== rows * columns || !lines.length) return false
-  const mine = twins.indexOf(owner[token - prefixTokens])
-  return mine >= 0 && owner[lines[0].patch] === twins[1 - mine]
-}
-
 export const titleOf = (page: Page, facts: Facts | null) =>
-  facts && sourceOf(page) === demoModel && findsTwin(page, facts)
-    ? say('zoom.titleTwin')
-    : say('zoom.title')
+  facts?.target?.isTwin && sourceOf(page) === demoModel ? say('zoom.titleTwin') : say('zoom.title')
+
+const nameOf = ({ layer, head }: HeadAt) => `${layer}.${head}`
+
+const texts = {
+  1: 'learn.1.text',
+  2: 'learn.2.text',
+  3: 'learn.3.text',
+  4: 'learn.4.text',
+  5: 'learn.5.text',
+  6: 'learn.6.text',
+  7: 'learn.7.text',
+  8: 'learn.8.text',
+  9: 'learn.9.text',
+  10: 'learn.10.text'
+} as const
 
 /** The text that Learn has of the stop; it is of the model that pages start with. */
 export function textOf(page: Page, stop: Stop) {
-  const { text } = stops[stop] as { text?: Parameters<typeof say>[0] }
-  if (stop === 'heads') return say('zoom.lanes')
-  return text && sourceOf(page) === demoModel ? say(text) : ''
+  const { step } = stops[stop] as { step?: keyof typeof texts }
+  if (stop === 'picture' && sourceOf(page) === demoModel) return say('zoom.trained')
+  return step && sourceOf(page) === demoModel ? say(texts[step]) : ''
 }
+
+/** Where the arc leads; nothing where there is none. */
+const wordsOfArc = ({ layer, head, lines, target }: Facts) =>
+  lines.length && target
+    ? say('zoom.arc', {
+        head: nameOf({ layer, head }),
+        place: target.name,
+        share: percent(target.share)
+      })
+    : undefined
 
 function wordsOfHeads(page: Page, effects: Effects | null, measuring: boolean) {
   const { heads, layers } = page.engine.shape
@@ -66,12 +80,36 @@ function wordsOfAnswer(page: Page, { answer }: Facts) {
     : say('zoom.answer', { label: now.label, share: percent(now.share) })
 }
 
+function wordsOfPath({ engine }: Page, { at, share, before, after }: Path, { target }: Facts) {
+  const head = nameOf(at)
+  return [
+    before &&
+      target &&
+      say('zoom.pathBefore', {
+        head,
+        place: target.name,
+        share: percent(share),
+        before: nameOf(before),
+        without: percent(before.share)
+      }),
+    after &&
+      say('zoom.pathAfter', {
+        head,
+        after: nameOf(after),
+        name: engine.nameOf(0),
+        moved: percent(after.moved)
+      })
+  ]
+    .filter(Boolean)
+    .join(' ')
+}
+
 /** The sentence of a stop. */
 export function sentenceOf(
   page: Page,
   facts: Facts,
   stop: Stop,
-  { effects, measuring }: { effects: Effects | null; measuring: boolean }
+  { effects, measuring, path }: { effects: Effects | null; measuring: boolean; path: Path | null }
 ): string {
   const { engine, drawn } = page,
     { shape } = drawn,
@@ -80,7 +118,7 @@ export function sentenceOf(
     none = say('zoom.notKept')
   switch (stop) {
     case 'picture':
-      return `${drawn.caption}${page.picture.drawing ? ` ${say('zoom.drag')}` : ''}`
+      return `${wordsOfArc(facts) ?? drawn.caption}${page.picture.drawing ? ` ${say('zoom.drag')}` : ''}`
     case 'tiles':
       return say('story.1.said', {
         height: shape.rows * patch,
@@ -106,10 +144,29 @@ export function sentenceOf(
         largest: percent(top[0].weight),
         key: top[0].name
       })
+    case 'mask':
+      return facts.target && facts.masked
+        ? say('zoom.masked', {
+            hidden: facts.target.name,
+            share: percent(facts.target.share),
+            name: facts.maskedTop[0].name,
+            now: percent(facts.maskedTop[0].weight)
+          })
+        : none
+    case 'values':
+      return facts.mixed
+        ? say('zoom.values', {
+            count: facts.weights.length,
+            name: top[0].name,
+            share: percent(top[0].weight)
+          })
+        : none
     case 'map':
       return drawn.caption
     case 'heads':
       return wordsOfHeads(page, effects, measuring)
+    case 'layers':
+      return path ? wordsOfPath(page, path, facts) : say('zoom.pathLater')
     case 'answer':
       return wordsOfAnswer(page, facts)
   }

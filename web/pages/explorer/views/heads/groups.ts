@@ -5,6 +5,7 @@ import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { heat } from '../../../plot/heat.js'
 import { mapOf } from '../../../shared/attention_rows.js'
+import { pause } from '../../../shared/pause.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
 import type { MakeView, Page } from '../../types.js'
@@ -16,6 +17,39 @@ const work = 2e7
 /** Every how many-th query is read. */
 export const strideOf = (heads: number, tokens: number) =>
   Math.max(1, Math.ceil((heads * heads * tokens * tokens) / 2 / work))
+
+/* Heads of a block; the distances of two blocks are found at once, and the page goes on before the next two. */
+const block = 8
+
+/** Of all pairs of maps, [count, count]; null where they are no longer wanted. */
+async function distancesOf(
+  { explain }: Page['engine'],
+  maps: Float32Array[],
+  { tokens, stride }: { tokens: number; stride: number },
+  wanted: () => boolean
+) {
+  const { length } = maps,
+    all = new Float64Array(length * length)
+  for (let a = 0; a < length; a += block)
+    for (let b = a; b < length; b += block) {
+      await pause()
+      if (!wanted()) return null
+      const of = [...new Set([a, b])].flatMap((from) =>
+          Array.from({ length: Math.min(block, length - from) }, (_, i) => from + i)
+        ),
+        found = explain.mapDistances(
+          of.map((i) => maps[i]),
+          tokens,
+          stride
+        )
+      of.forEach((one, i) => {
+        of.forEach((other, j) => {
+          all[one * length + other] = found[i * of.length + j]
+        })
+      })
+    }
+  return all
+}
 
 /** Members by their groups' numbers, each in order. */
 export function membersOf(group: ArrayLike<number>): number[][] {
@@ -37,19 +71,21 @@ function buttonOf({ store, engine, drawn, table }: Page, index: number, map: Flo
   return html`<button type="button" data-head=${`${layer}.${head}`} aria-label=${`${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`} aria-pressed=${state.layer === layer && state.head === head} @click=${() => store.set({ layer, head })}><canvas aria-hidden="true" ${showing(heat({ weights, rows, columns, scale: drawn.scale, table }))}></canvas>${layer}.${head}</button>`
 }
 
-export const view: MakeView = (page, element, { redraw }) => {
+export const view: MakeView = (page, element, { left, redraw }) => {
   const { store, engine } = page
   let ran = -1,
     limit = 0.15,
-    distances = new Float64Array(0)
+    distances = Promise.resolve(null) as Promise<Float64Array | null>
 
   async function draw(latest: () => boolean) {
     const { attention } = engine.result,
       { layers } = engine.shape,
       maps = attention && (await engine.rows({ query: page.query() })).slice(0, layers).flat()
     if (!latest()) return
-    const { list = nothing, said } = maps
-      ? groupsOfHeads(maps, attention)
+    const found = maps && (await measure(attention))
+    if (!latest() || (maps && !found)) return
+    const { list = nothing, said } = found
+      ? groupsOfHeads(maps, found)
       : { said: say('groups.headsGroupedWhereAll') }
     render(
       html`<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15" ?disabled=${!attention} @input=${({
@@ -63,20 +99,27 @@ export const view: MakeView = (page, element, { redraw }) => {
     )
   }
 
-  function groupsOfHeads(maps: Float32Array[], attention: Float32Array[]) {
+  /** Of the last run, once for all that is drawn of it. */
+  function measure(attention: Float32Array[]) {
     const { layers, heads, tokens } = engine.shape,
-      stride = strideOf(layers * heads, tokens)
-    if (ran !== store.get().ran) {
-      distances = engine.explain.mapDistances(
+      now = store.get().ran
+    if (ran !== now)
+      distances = distancesOf(
+        engine,
         attention.flatMap((layer) =>
           Array.from({ length: heads }, (_, head) => mapOf(layer, head, tokens))
         ),
-        tokens,
-        stride
+        { tokens, stride: strideOf(layers * heads, tokens) },
+        () => !left.aborted && store.get().ran === now
       )
-      ran = store.get().ran
-    }
-    const groups = membersOf(engine.explain.mapGroups(distances, limit))
+    ran = now
+    return distances
+  }
+
+  function groupsOfHeads(maps: Float32Array[], found: Float64Array) {
+    const { layers, heads, tokens } = engine.shape,
+      stride = strideOf(layers * heads, tokens),
+      groups = membersOf(engine.explain.mapGroups(found, limit))
     const list = html`<div class="groups">${groups.map(
       (group, i) =>
         html`<div role="group" aria-label=${say('groups.groupHeads', { i: i + 1, group: group.length })}>${repeat(group, String, (index) => buttonOf(page, index, maps[index]))}</div>`
