@@ -181,6 +181,8 @@ test('licence and SHA-256 of the weights are beside the model; weights that are 
     await text(page, 'error-text'),
     /^Assumed: 2 heads \(a guess: width 128 \/ 64\).*open the weights together with their config\.json/
   )
+  assert.equal(await page.getAttribute('#error', 'role'), 'status') // it is a notice, and nothing to copy
+  assert.equal(await page.isVisible('#error-copy'), false)
   await origin(/Assumed: 2 heads \(a guess: width 128 \/ 64\)/)
   await finish(page)
 })

@@ -640,6 +640,7 @@ test('a head is taken out: class shares before and after; its layer’s output c
   await page.waitForFunction(() =>
     document.getElementById('stage-title').textContent.includes('without 3.0')
   )
+  assert.match(await text(page, 'stage-title'), /: from patch \(2, 10\), without 3\.0$/) // a narrow title is cut at its end
   assert.equal(await top(), before) // a longer title moves nothing
   await page.waitForFunction(
     (answer) => document.getElementById('answer').textContent !== answer,

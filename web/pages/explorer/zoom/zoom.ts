@@ -197,7 +197,7 @@ class Zoom {
   }
 
   #resize() {
-    const { width, height } = element('zoom-scene').getBoundingClientRect()
+    const { clientWidth: width, clientHeight: height } = element('zoom-scene')
     if (!width || !height) return
     this.#camera.size = { width, height }
     this.#update()
