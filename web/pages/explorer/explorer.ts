@@ -257,7 +257,7 @@ function followHistory(page: Page) {
       (asked ??= import('./state/history.js')
         .then(({ followAddress }) => followAddress(page, { changed: [...changed], views, typed }))
         .catch(showError))
-  if (location.hash || history.state?.own || history.state?.model) return follow()
+  if (location.hash) return follow()
   history.replaceState({ own: 0, depth: history.state?.depth ?? 0 }, '') // an entry of history.ts
   addEventListener('popstate', () => follow(true), { once: true })
   for (const type of ['pointerover', 'focusin'])

@@ -6,8 +6,6 @@
 import { addressOf, stateOf } from './address.js'
 import { defaults } from './defaults.js'
 import { ownModels } from './own_models.js'
-import { say } from '../../languages/say.js'
-import { showNotice } from '../controls/status.js'
 import type { Page, State } from '../types.js'
 import type { PagePicture } from '../../shared/types.js'
 
@@ -73,11 +71,6 @@ function createPauses() {
 /** Whether the browser's entry is another one. */
 const isOther = (hash: string, { own, model }: { own: number; model: number }) =>
   hash !== location.hash || history.state?.own !== own || (history.state.model ?? 0) !== model
-
-/** After a reload, what an entry had of one's own is gone. */
-function reportGone() {
-  if (history.state?.own || history.state?.model) showNotice(say('explorer.ownGone'))
-}
 
 /** From a link on, from what was changed on, or from an address that was typed: another entry of the history.
  * `views`: the state at each change of the view since; the last one may have changed further. */
@@ -150,7 +143,6 @@ export function followAddress(
   store.on(null, (_, changed) => heed(changed))
   addEventListener('popstate', follow)
   if (typed) return follow()
-  reportGone()
   report(location.hash).catch(page.showError)
   if (!changed.length) return write()
   for (const state of views.slice(0, -1)) {
