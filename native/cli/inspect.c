@@ -277,6 +277,8 @@ static heed_status inspect_onnx(cli_state *cli, cli_choice *choice, const char *
   if (status == HEED_OK) status = cli_choice_open(cli, choice);
   if (status == HEED_OK) {
     status = cli_pipeline_plan(cli, &pipeline, choice);
+    /* of a graph whose outputs are constants: the file has it so, not the command */
+    if (status == HEED_INVALID_ARGUMENT) status = cli->error.status = HEED_UNSUPPORTED;
     if (!graph && !plan && (status == HEED_OK || heed_onnx_lacks(status))) {
       cli_onnx_report(&pipeline, cli->error.message);
       status = status == HEED_OK

@@ -304,6 +304,10 @@ static void labels(void **state) {
   assert_string_equal(heed_config_label(c, 1), "20");
   assert_string_equal(heed_config_label(c, 2), "c");
   heed_config_destroy(c);
+  c = open_good("{" BASE ",\"id2label\":{}}");
+  assert_int_equal(c->label_count, 0);
+  assert_int_equal(c->classes.value, 0);
+  heed_config_destroy(c);
   refuse("{" BASE ",\"id2label\":{\"0\":2.5}}", HEED_INVALID_FILE,
          "id2label is not valid (found a number");
   refuse("{" BASE ",\"id2label\":{\"0\":null}}", HEED_INVALID_FILE,
