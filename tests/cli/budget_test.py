@@ -126,7 +126,7 @@ def onnx_files():
     yield 'negative', onnx(field(5, field(1, -1) + field(2, 1) + field(8, 'w')) + node('Add', 'x,w', 'y') + X + Y)
     yield 'many_nodes', onnx(b'\x0a\x00' * 1_000_000)
     yield 'many_inputs', onnx(relu + b''.join(field(11, value(b'%x' % i, 1)) for i in range(100_000)))
-    heads = [node('MatMul', 'x,x', f'm{i}') + node('Softmax', f'm{i}', f's{i}') + node('MatMul', f's{i},x', f'v{i}') for i in range(30_000)]
+    heads = [node('MatMul', 'x,x', f'm{i}') + node('Softmax', f'm{i}', f's{i}') + node('MatMul', f's{i},x', f'v{i}') for i in range(15_000)]
     yield 'attentions', onnx(b''.join(heads[:10_000]) + X + field(12, value('v0', 2, 2)))
     yield 'many_attentions', onnx(b''.join(heads) + X + field(12, value('v0', 2, 2)))
     yield 'many_attributes', onnx(b'') + (b'\x0a' + varint(2_000_000) + b'\x2a\x00' * 1_000_000) * 2
