@@ -95,7 +95,7 @@ test('once the page is ready, the map of its link stands, however late a part of
     await new Promise((resolve) => setTimeout(resolve, 500))
     await route.continue()
   })
-  const address = page.url()
+  const address = page.url().replace(/#.*/, '')
   await page.goto('about:blank')
   await page.goto(`${address}#l=4&h=1&q=10.1&o=contour`)
   await page.waitForSelector('html[data-ready]')
