@@ -53,45 +53,47 @@ static size_t opcode_size(const uint8_t *at, size_t left) {
   return size < left ? (size_t)size : left;
 }
 
-static void change_pickle(fuzz_input *input, test_random *random) {
-  static const char opcodes[] =
-      ".(012FNIJKLMPQRSTUVXabcdeghijlopqrstu]})\x80\x81\x85\x86\x87\x88\x89\x8A\x8C\x8E\x8F\x90\x91"
-      "\x92\x93\x94\x95\x96\x97\x98";
-  static const struct {
-    const char *bytes;
-    size_t size;
-  } pieces[] = {
-#define PIECE(text) {text, sizeof(text) - 1}
-      PIECE("ctorch._utils\n_rebuild_tensor_v2\n"),
-      PIECE("ctorch._utils\n_rebuild_parameter\n"),
-      PIECE("ccollections\nOrderedDict\n"),
-      PIECE("ctorch\nHalfStorage\n"),
-      PIECE("ctorch\nDoubleStorage\n"),
-      PIECE("ctorch\nLongStorage\n"),
-      PIECE("ctorch\nSize\n"),
-      PIECE("cargparse\nNamespace\n"),
-      PIECE("K\0"),
-      PIECE("K\2K\3\x86"),
-      PIECE("J\xFF\xFF\xFF\xFF"),
-      PIECE("J\xFF\xFF\xFF\x7F"),
-      PIECE("\x8A\x09\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"),
-      PIECE("G\x7F\xF0\0\0\0\0\0\0"),
-      PIECE("N"),
-      PIECE(")"),
-      PIECE("}"),
-      PIECE("]"),
-      PIECE("("),
-      PIECE("0"),
-      PIECE("2"),
-      PIECE("h\0"),
-      PIECE("q\0"),
-      PIECE("X\0\0\0\0"),
-      PIECE("X\1\0\0\0w"),
-      PIECE(")R"),
-      PIECE("}b"),
-      PIECE("tQ")
+static const char opcodes[] =
+    ".(012FNIJKLMPQRSTUVXabcdeghijlopqrstu]})\x80\x81\x85\x86\x87\x88\x89\x8A\x8C\x8E\x8F\x90\x91"
+    "\x92\x93\x94\x95\x96\x97\x98";
+static const struct {
+  const char *bytes;
+  size_t size;
+} pieces[] = {
+#define PIECE(text) \
+  { text, sizeof(text) - 1 }
+    PIECE("ctorch._utils\n_rebuild_tensor_v2\n"),
+    PIECE("ctorch._utils\n_rebuild_parameter\n"),
+    PIECE("ccollections\nOrderedDict\n"),
+    PIECE("ctorch\nHalfStorage\n"),
+    PIECE("ctorch\nDoubleStorage\n"),
+    PIECE("ctorch\nLongStorage\n"),
+    PIECE("ctorch\nSize\n"),
+    PIECE("cargparse\nNamespace\n"),
+    PIECE("K\0"),
+    PIECE("K\2K\3\x86"),
+    PIECE("J\xFF\xFF\xFF\xFF"),
+    PIECE("J\xFF\xFF\xFF\x7F"),
+    PIECE("\x8A\x09\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"),
+    PIECE("G\x7F\xF0\0\0\0\0\0\0"),
+    PIECE("N"),
+    PIECE(")"),
+    PIECE("}"),
+    PIECE("]"),
+    PIECE("("),
+    PIECE("0"),
+    PIECE("2"),
+    PIECE("h\0"),
+    PIECE("q\0"),
+    PIECE("X\0\0\0\0"),
+    PIECE("X\1\0\0\0w"),
+    PIECE(")R"),
+    PIECE("}b"),
+    PIECE("tQ")
 #undef PIECE
-  };
+};
+
+static void change_pickle(fuzz_input *input, test_random *random) {
   size_t start[2048];
   uint32_t count = 0;
   for (size_t at = 0; at < input->size && count < 2047;

@@ -13,6 +13,7 @@ typedef struct norm_case {
   uint64_t seed;
   double tolerance;
   bool rms, no_bias;
+  bool nan; /* is among the first row */
 } norm_case;
 
 static void norm_row(const norm_case *c, const float *x, const float *gain, const float *bias,
@@ -36,6 +37,7 @@ static void run(const norm_case *c) {
         *gain = op_test_random(&random, width, 1.0f), *bias = op_test_random(&random, width, 1.0f);
   double *y = op_test_doubles((size_t)rows * width);
   for (size_t i = 0; i < (size_t)rows * width; i++) x[i] += c->mean;
+  if (c->nan) x[width / 2] = NAN;
   for (size_t r = 0; r < rows; r++) norm_row(c, x + r * width, gain, bias, y + r * width);
   snprintf(what, sizeof what, "layer_norm%s%s [%u, %u], mean %g, spread %g, epsilon %g, seed %llu",
            c->rms ? " rms" : "", c->no_bias ? " without bias" : "", rows, width, (double)c->mean,
@@ -95,6 +97,22 @@ static void test_no_spread(void **state) {
   run(&(norm_case){3, 64, 0.0f, 0.0f, 1e-5f, 52, 1e-6, true, true});
 }
 
+/* A row with NaN is NaN throughout, and the others are as they were. */
+static void test_nan(void **state) {
+  (void)state;
+  static const uint32_t widths[] = {2, 3, 8, 65, 384, 1021};
+  for (uint32_t i = 0; i < sizeof widths / sizeof *widths; i++)
+    for (int rms = 0; rms < 2; rms++)
+      run(&(norm_case){.rows = 3,
+                       .width = widths[i],
+                       .spread = 2.0f,
+                       .epsilon = 1e-5f,
+                       .seed = 60 + i,
+                       .tolerance = 4e-6,
+                       .rms = rms,
+                       .nan = true});
+}
+
 /* A bias is a constant of the row's width, or none. */
 static void test_wrong_bias(void **state) {
   (void)state;
@@ -121,7 +139,8 @@ static void test_wrong_bias(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_widths), cmocka_unit_test(test_rms), cmocka_unit_test(test_large_mean),
-      cmocka_unit_test(test_no_spread), cmocka_unit_test(test_wrong_bias)};
+      cmocka_unit_test(test_widths),     cmocka_unit_test(test_rms),
+      cmocka_unit_test(test_large_mean), cmocka_unit_test(test_no_spread),
+      cmocka_unit_test(test_nan),        cmocka_unit_test(test_wrong_bias)};
   return cmocka_run_group_tests_name("layer_norm", tests, NULL, test_backend_close_all);
 }

@@ -21,7 +21,6 @@ struct heed_gradient {
   uint32_t count;    /* values of the forward pass */
   uint32_t stage;    /* the last one that was gone through; UINT32_MAX: none yet */
   uint64_t held;     /* bytes of the results of stages that are kept */
-  bool remakes;      /* the results of `stage` are computed again */
   uint32_t *again;   /* by id of the forward pass: what equals it in the reverse pass, or 0 */
   uint32_t *forward; /* by id, less `count`: what of the forward pass equals it, or 0 */
   size_t forward_count, forward_room;
@@ -44,6 +43,8 @@ void heed_gradient_refuse(heed_gradient *g, const char *what);
 
 /* Valid until the next value is defined. */
 const heed_shape *heed_gradient_shape(const heed_gradient *g, heed_value value);
+/* sum + more; `more` where there is no sum yet. */
+heed_value heed_gradient_sum(heed_gradient *g, heed_value sum, heed_value more);
 /* a b, b broadcast to a. */
 heed_value heed_gradient_product(heed_gradient *g, heed_value a, heed_value b);
 heed_value heed_gradient_difference(heed_gradient *g, heed_value a, heed_value b);

@@ -119,11 +119,6 @@ static heed_value join_queries(heed_gradient *g, heed_value before, heed_value m
   return before.id ? heed_define_concat(g->graph, &concat) : more;
 }
 
-static heed_value sum_up(heed_gradient *g, heed_value before, heed_value more) {
-  const heed_add_desc add = {sizeof add, before, more};
-  return before.id ? heed_define_add(g->graph, &add) : more;
-}
-
 /* Block by block, so that the weights of no more than one block are held. */
 static parts go_back_in_blocks(heed_gradient *g, const heed_attention_desc *desc, heed_value y,
                                uint32_t block, asked asks) {
@@ -136,8 +131,8 @@ static parts go_back_in_blocks(heed_gradient *g, const heed_attention_desc *desc
     const parts made = go_back(g, &some, heed_define_attention(g->graph, &some),
                                take_queries(g, y, first, count), asks);
     if (asks.query) all.query = join_queries(g, all.query, made.query);
-    if (asks.key) all.key = sum_up(g, all.key, made.key);
-    if (asks.value) all.value = sum_up(g, all.value, made.value);
+    if (asks.key) all.key = heed_gradient_sum(g, all.key, made.key);
+    if (asks.value) all.value = heed_gradient_sum(g, all.value, made.value);
   }
   return all;
 }

@@ -30,18 +30,14 @@ void heed_gradient_refuse(heed_gradient *g, const char *what) {
   (void)heed_graph_fail(g->graph, &error);
 }
 
-static heed_value add_up(heed_gradient *g, heed_value sum, heed_value more) {
-  const heed_add_desc add = {sizeof add, sum, more};
-  return sum.id ? heed_define_add(g->graph, &add) : more;
-}
-
 void heed_gradient_add(heed_gradient *g, heed_value input, heed_value part) {
   if (!part.id || !heed_gradient_wants(g, input)) return;
   const heed_value_record *record = heed_graph_record(g->graph, input.id);
   const uint32_t root = heed_gradient_own(g, input.id);
   const heed_shape whole = heed_graph_record(g->graph, root)->shape;
   if (heed_shape_count(&record->shape) == heed_shape_count(&whole))
-    g->gradient[root] = add_up(g, g->gradient[root], heed_define_reshape(g->graph, part, &whole));
+    g->gradient[root] =
+        heed_gradient_sum(g, g->gradient[root], heed_define_reshape(g->graph, part, &whole));
   else
     heed_gradient_keep_part(g, root, record->offset, heed_shape_count(&record->shape), part);
 }
@@ -49,7 +45,7 @@ void heed_gradient_add(heed_gradient *g, heed_value input, heed_value part) {
 heed_value heed_gradient_of(heed_gradient *g, uint32_t id) {
   id = heed_gradient_own(g, id);
   for (heed_value joined; (joined = heed_gradient_join_parts(g, id)).id;)
-    g->gradient[id] = add_up(g, g->gradient[id], joined);
+    g->gradient[id] = heed_gradient_sum(g, g->gradient[id], joined);
   return g->gradient[id];
 }
 

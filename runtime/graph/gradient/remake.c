@@ -86,8 +86,7 @@ bool heed_gradient_remake(heed_gradient *g, heed_node *node) {
   if (node->stage != g->stage) {
     const uint64_t bytes = stage_bytes(g, node->stage);
     g->stage = node->stage;
-    g->remakes = g->held + bytes > g->held_bytes;
-    if (!g->remakes)
+    if (g->held + bytes <= g->held_bytes)
       g->held += bytes;
     else if (!g->again[node->output[0]] && !remake_stage(g, node->stage))
       return false;

@@ -7,6 +7,11 @@ const heed_shape *heed_gradient_shape(const heed_gradient *g, heed_value value) 
   return value.id ? &heed_graph_record(g->graph, value.id)->shape : &none;
 }
 
+heed_value heed_gradient_sum(heed_gradient *g, heed_value sum, heed_value more) {
+  const heed_add_desc desc = {sizeof desc, sum, more};
+  return sum.id ? heed_define_add(g->graph, &desc) : more;
+}
+
 heed_value heed_gradient_product(heed_gradient *g, heed_value a, heed_value b) {
   const heed_multiply_desc desc = {sizeof desc, a, b};
   return heed_define_multiply(g->graph, &desc);
