@@ -11,6 +11,7 @@ import { say } from '../languages/say.js'
 import { at, makeStory, steps } from '../learn/story_steps.js'
 import { gridScale, heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
 import { createRunner } from '../shared/model_runner.js'
+import { className } from '../shared/names.js'
 import { scenePictures } from '../shared/scene_pictures.js'
 import type { PageSource } from '../shared/types.js'
 import type { Shown } from '../learn/story_steps.js'
@@ -102,12 +103,16 @@ export async function drawFirst(
     picture = await png(scene.source as ImageData, true),
     story = await makeStory(engine, scene, inPage(picture), source),
     shown = steps.map((step) => step(story, 1)),
+    [{ shares }] = story.answers,
+    best = shares.indexOf(Math.max(...shares)),
     maps = await drawMaps(scene.source as ImageData)
   return {
     picture,
     heads: await png(maps.heads),
     steps: shown.map((step) => fileOf(step, sheet)),
     values: {
+      'demo.label': className(engine.model.labels[best]),
+      'demo.share': percent(shares[best]),
       'demo.rules': maps.rules,
       'demo.map': inPage(await png(maps.map)),
       'demo.mark': ['under', 'over']
