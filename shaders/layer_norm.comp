@@ -108,7 +108,8 @@ void main() {
   each(2);
   rest = RMS != 0 ? 0.0 : sum_of(rests) / float(params.width);
   float variance = sum_of(sums) / float(params.width);
-  if (RMS == 0) variance = max(variance - rest * rest, 0.0); // of NaN it may be 0, as mean is NaN then
+  if (RMS == 0)
+    variance = max(variance - rest * rest, 0.0); // of NaN it may be 0, as mean is NaN then
   factor = 1.0 / sqrt(variance + params.epsilon);
   if (heed_row() < params.rows) each(3);
 }

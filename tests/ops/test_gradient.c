@@ -316,8 +316,12 @@ static void test_frugal(void **state) {
       close_case(&r);
     }
     assert_true(nodes[1] > nodes[0]);
+    /* A peaked softmax takes nearly equal numbers from each other: what rounding leaves is as large
+     * as the terms, not as what remains of them. */
+    float largest = 0.0f;
+    for (size_t k = 0; k < r.in_count[0]; k++) largest = fmaxf(largest, fabsf(found[0][k]));
     for (size_t k = 0; k < r.in_count[0]; k++)
-      if (!(fabsf(found[0][k] - found[1][k]) <= 1e-5f * (1.0f + fabsf(found[0][k]))))
+      if (!(fabsf(found[0][k] - found[1][k]) <= 1e-5f * largest))
         fail_msg("%s, element %zu: found %.9g, kept %.9g", cases[i].name, k, (double)found[1][k],
                  (double)found[0][k]);
   }

@@ -35,7 +35,7 @@ async function openModel(page, model) {
   await page.setInputFiles('#model-files', filesOf(model))
   await page.waitForFunction((before) => {
     const { textContent } = document.getElementById('model-origin')
-    return textContent !== before && /: classifier/.test(textContent)
+    return textContent !== before && /, epsilon /.test(textContent)
   }, before)
 }
 

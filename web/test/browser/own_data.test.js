@@ -592,7 +592,7 @@ test('another server is asked where the page is served with --connect; a downloa
     server = await serve(site, { connect: address }),
     page = await browser.open()
   try {
-    await page.goto(server.address)
+    await page.goto(`${server.address}#v=heads`)
     await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     page.faults = []
     await askFor(page, `${address}/`)
