@@ -6,7 +6,7 @@
 # CMake wants a source of each library, but the archives hold all the code.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/shared.c CONTENT "typedef int heed_shared_library;\n")
 
-# Windows: one DLL, heed-0.1.dll, since a library there cannot have its own copy of what another one exports. It carries what is static.
+# Windows: one DLL, heed-0.2.dll, since a library there cannot have its own copy of what another one exports. It carries what is static.
 # exports.txt says what it exports.
 if(WIN32)
   file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/exports.txt lines REGEX "^[a-z]")

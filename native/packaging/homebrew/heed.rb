@@ -2,7 +2,7 @@
 class Heed < Formula
   desc "Vision transformers with visible attention"
   homepage "https://heed.invalid"
-  url "https://heed.invalid/releases/v0.1.1/heed-0.1.1.tar.gz"
+  url "https://heed.invalid/releases/v0.2.0/heed-0.2.0.tar.gz"
   sha256 "0000000000000000000000000000000000000000000000000000000000000000"
   license "Apache-2.0"
 

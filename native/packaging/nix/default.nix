@@ -5,7 +5,7 @@
 }:
 pkgs.stdenv.mkDerivation {
   pname = "heed";
-  version = "0.1.1";
+  version = "0.2.0";
   inherit src;
 
   strictDeps = true;

@@ -10,7 +10,7 @@
 #define HEED_VERSION_MAJOR 0
 #define HEED_VERSION_MINOR 1
 #define HEED_VERSION_PATCH 1
-#define HEED_VERSION "0.1.1"
+#define HEED_VERSION "0.2.0"
 
 #if defined(HEED_SHARED) && defined(__GNUC__) && !defined(_WIN32) /* a list has it there */
 #define HEED_API __attribute__((visibility("default")))
@@ -109,7 +109,7 @@ HEED_API heed_status heed_fail_memory(heed_error *error, const char *where, size
  * direction, separators of lines. */
 HEED_API size_t heed_text_next(const char *text, size_t size, uint32_t *point, bool *shown);
 
-/* "0.1.1": the version of the linked library, not of the header. A static string. */
+/* "0.2.0": the version of the linked library, not of the header. A static string. */
 HEED_API const char *heed_version(void);
 
 /* -------------------------------------------------------------------------------------- context */
