@@ -45,11 +45,11 @@ uint32_t heed_utf8_point(const char *text, size_t length) {
 }
 
 /* Whether a terminal obeys the character where it should show it: controls (C0, DEL, C1), those of
- * writing direction, separators of lines. */
+ * writing direction, separators of lines; or it is none: XML and cairo refuse U+FFFE and U+FFFF. */
 static bool is_control(uint32_t point) {
-  return point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) || point == 0x061Cu ||
-         point == 0x200Eu || point == 0x200Fu || (point >= 0x2028u && point <= 0x202Eu) ||
-         (point >= 0x2066u && point <= 0x2069u);
+  return (point | 1u) == 0xFFFFu || point < 0x20u || (point >= 0x7Fu && point <= 0x9Fu) ||
+         point == 0x061Cu || point == 0x200Eu || point == 0x200Fu ||
+         (point >= 0x2028u && point <= 0x202Eu) || (point >= 0x2066u && point <= 0x2069u);
 }
 
 size_t heed_text_next(const char *text, size_t size, uint32_t *point, bool *shown) {

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Names and labels from files reach the terminal without what a terminal obeys: controls of ASCII, of Latin-1 and of writing direction are
-# shown as ?, results as much as sentences. In JSON they are exact, and valid whatever a file is called.
+# Names and labels from files reach the terminal without what a terminal obeys: controls of ASCII, of Latin-1 and of writing direction, and what
+# is no character, are shown as ?, results as much as sentences. In JSON they are exact, and valid whatever a file is called.
 # shellcheck source=tests/cli/harness.sh
 . "$(dirname "$0")/harness.sh"
 
 picture=$vectors/preprocess/rgb.png
-escape=$(printf '\033') eight_bit=$(printf '\302\233') override=$(printf '\342\200\256') isolate=$(printf '\342\201\246') latin=$(printf '\351')
-hostile='a\u001b[2J\u0007\u007f\u009b\u202e\u2066\n   2  0.9999  fake' # as JSON writes it
-shown="a?[2J??????   2  0.9999  fake"
+escape=$(printf '\033') eight_bit=$(printf '\302\233') override=$(printf '\342\200\256') isolate=$(printf '\342\201\246') none=$(printf '\357\277\277') latin=$(printf '\351')
+hostile='a\u001b[2J\u0007\u007f\u009b\u202e\u2066\uffff\n   2  0.9999  fake' # as JSON writes it
+shown="a?[2J???????   2  0.9999  fake"
 
 # Nothing but whole lines of what may be shown; as many of them as expected (0: not counted).
 expect_plain() { # lines of stdout
   for file in "$out" "$err"; do
     tr -d '\n' <"$file" | grep -q '[[:cntrl:]]' && fail "a control character: $(tr -d '\n' <"$file" | od -c | grep -m 1 '\\[abfrtv]\|033\|177')"
-    for bytes in "$eight_bit" "$override" "$isolate" "$latin"; do
+    for bytes in "$eight_bit" "$override" "$isolate" "$none" "$latin"; do
       grep -qF -- "$bytes" "$file" && fail "a character that a terminal obeys, or none of UTF-8"
     done
   done
@@ -56,11 +56,12 @@ edit "$bad/labels/config.json" "s/@/$(printf '%s' "$hostile" | sed 's/\\/\\\\/g'
 test_begin labels_of_run
 heed run "$vectors/vit/micro_32" "$picture" --backend cpu --quiet
 lines=$(wc -l <"$out")
-heed run "$bad/labels" "$picture" --backend cpu --quiet --json out.json
+heed run "$bad/labels" "$picture" --backend cpu --quiet --json out.json --maps out.svg
 expect_exit 0
-expect_plain $((lines + 1)) # and that of numbers: out.json
+! grep -qF -- "$none" "$here/out.svg" || fail 'out.svg: U+FFFF, which is no character of XML'
+expect_plain $((lines + 2)) # and those of files: out.svg, out.json
 expect_stdout_contains "$shown"
-grep -qF '"label": "a\u001b[2J\u0007\u007f\u009b\u202e\u2066\u000a   2  0.9999  fake"' "$here/out.json" || fail "out.json: another label: $(grep -o '"label": "[^"]*"' "$here/out.json" | head -n 1)"
+grep -qF '"label": "a\u001b[2J\u0007\u007f\u009b\u202e\u2066\uffff\u000a   2  0.9999  fake"' "$here/out.json" || fail "out.json: another label: $(grep -o '"label": "[^"]*"' "$here/out.json" | head -n 1)"
 test_end
 
 mkdir "$bad/scenes"
