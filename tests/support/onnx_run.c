@@ -33,6 +33,7 @@ heed_status test_onnx_run(const test_onnx_job *job, const test_message *file, fl
       sizeof desc, {file->size, file->data, NULL, NULL}, "m.onnx", NULL, NULL};
   const heed_onnx_evaluate_desc how = {.struct_size = sizeof how,
                                        .inputs = {sizeof inputs, inputs, NULL, NULL},
+                                       .attentions = job->attentions,
                                        .backend = job->backend};
   heed_onnx *onnx;
   heed_onnx_result *result;

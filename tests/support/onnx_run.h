@@ -12,6 +12,7 @@ typedef struct test_onnx_job {
   const char *output;
   uint32_t count; /* elements that it must have */
   heed_error *error;
+  bool attentions; /* their maps beside the outputs */
 } test_onnx_job;
 
 /* The output as floats, or as whole numbers where `whole` is not NULL. The file must open. Returns

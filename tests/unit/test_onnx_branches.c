@@ -141,6 +141,44 @@ static void test_branches(void **state) {
   }
 }
 
+/* An attention in a branch: its map where the branch is taken, and none where it is not. */
+static void test_attention(void **state) {
+  (void)state;
+  static const float x[6] = {1, -2, 3, -4, 5, -6};
+  static const int64_t turned[2] = {1, 0};
+  for (unsigned char truth = 0; truth < 2; truth++) {
+    test_message graph = {0}, branches[2] = {{0}, {0}}, of = {0}, order = {0};
+    test_put_raw(&graph, "yes", 9, 1, &one, &truth, 1);
+    test_put_integers(&order, "perm", 2, turned);
+    test_put_node(&branches[0], "Transpose", "t", "x", "k", &order);
+    test_put_node(&branches[0], "MatMul", "q", "x,k", "s", NULL);
+    test_put_node(&branches[0], "Softmax", "w", "s", "p", NULL);
+    test_put_node(&branches[0], "MatMul", "v", "p,x", "a", NULL);
+    test_put_value(&branches[0], 12, "a");
+    test_put_node(&branches[1], "Neg", "n", "x", "a", NULL);
+    test_put_value(&branches[1], 12, "a");
+    for (int b = 0; b < 2; b++)
+      test_put_graph(&of, b == 0 ? "then_branch" : "else_branch", &branches[b]);
+    test_put_node(&graph, "If", "branch", "yes", "y", &of);
+    test_put_value(&graph, 11, "x");
+    test_put_text(&graph, 12, "\x0A\x01y"); /* without a shape */
+    test_message file = test_onnx_file(&graph);
+    for (int kernels = 0; kernels < 2; kernels++) {
+      float y[6], map[4];
+      test_onnx_job job = {context, kernels ? backend : NULL, x, "y", 6, &error, true};
+      assert_ok(test_onnx_run(&job, &file, y, NULL));
+      if (!truth) {
+        for (int i = 0; i < 6; i++) assert_true(y[i] == -x[i]);
+        continue;
+      }
+      job.output = "attention.0", job.count = 4;
+      assert_ok(test_onnx_run(&job, &file, map, NULL));
+      assert_true(map[0] > 0.999f && map[3] > 0.999f); /* 14 beside -32, 77 beside -32 */
+    }
+    free(file.data);
+  }
+}
+
 /* A branch that makes a value twice: no name can tell the two apart. */
 static void test_twice(void **state) {
   (void)state;
@@ -201,7 +239,8 @@ static void test_many_outputs(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches), cmocka_unit_test(test_twice),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches),
+                                     cmocka_unit_test(test_attention), cmocka_unit_test(test_twice),
                                      cmocka_unit_test(test_many_outputs)};
   if (heed_context_create(NULL, &context, &error) != HEED_OK ||
       heed_cpu_backend_create(context, NULL, &backend, &error) != HEED_OK)

@@ -93,9 +93,11 @@ heed_status heed_onnx_give_results(heed_onnx_evaluator *e, const heed_onnx_atten
     heed_onnx_array *kept = e->kept[i];
     heed_onnx_map_name(i, name);
     e->kept[i] = NULL;
-    if (!kept && !found->items[i].weights) continue; /* its node gave none */
+    const heed_onnx_id weights = found->items[i].weights;
+    /* Its node gave none, or lies in a branch that was not taken. */
+    if (!kept && !e->values[weights] && !e->file->makers[weights].tensor) continue;
     HEED_TRY(kept ? heed_onnx_put(result, e, kept, HEED_OK, name, error)
-                  : give_map(result, e, found->items[i].weights, name, error));
+                  : give_map(result, e, weights, name, error));
   }
   return heed_onnx_finish(result, error);
 }
