@@ -1,7 +1,7 @@
 /* Numbers of the views behind More, beside numbers by hand. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { loadPage } from '../package.js'
+import { explain, loadPage } from '../package.js'
 
 /* What the view library and the texts read of a page as they are loaded. */
 Object.assign(globalThis, {
@@ -10,8 +10,9 @@ Object.assign(globalThis, {
 const { pairsOf } = await loadPage('explorer/views/matrix/lines.js'),
   { productsOf } = await loadPage('explorer/views/matrix/pair.js'),
   { patchesOf, squaresOf } = await loadPage('explorer/views/effects/square_effects.js'),
-  { membersOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
+  { distancesOf, membersOf, strideOf } = await loadPage('explorer/views/heads/groups.js'),
   { byToken, headSums } = await loadPage('explorer/views/explain/causes.js'),
+  { rulesOf } = await loadPage('explorer/model/rules_line.js'),
   { effectOf } = await loadPage('explorer/views/explain/patching.js'),
   { colourRaster, pairsOf: patchPairs } = await loadPage('explorer/views/explain/features.js')
 
@@ -62,6 +63,56 @@ test('squares cover a grid, smaller at its end; groups have their members in ord
   assert.deepEqual(membersOf([]), [])
   assert.equal(strideOf(20, 197), 1)
   assert.ok(strideOf(144, 197) > 1)
+})
+
+/**
+ * The distances of seeded maps as the view finds them, and how many weights of pairs each call compared.
+ * @param {number} heads @param {number} tokens @param {{compute?: boolean, wanted?: () => boolean}} [how]
+ */
+async function distances(heads, tokens, { compute = true, wanted = () => true } = {}) {
+  const stride = strideOf(heads, tokens),
+    maps = Array.from({ length: heads }, (_, head) =>
+      Float32Array.from(
+        { length: compute ? tokens * tokens : 0 },
+        (_, i) => (((i + 1) * (head + 3)) % 17) / (8 * tokens)
+      )
+    ),
+    read = /** @type {number[]} */ ([]),
+    mapDistances = (/** @type {Float32Array[]} */ of, /** @type {number} */ n) => {
+      read.push((of.length ** 2 / 2) * n * Math.ceil(n / stride))
+      return compute ? explain.mapDistances(of, n, stride) : new Float64Array(of.length ** 2)
+    },
+    found = await distancesOf({ explain: { mapDistances } }, maps, { tokens, stride }, wanted)
+  return { found, read, whole: compute ? explain.mapDistances(maps, tokens, stride) : [] }
+}
+
+test('distances of heads are found a little at a time, those of a large model and of a small one alike', async () => {
+  const small = await distances(5, 40)
+  assert.deepEqual([...small.found], [...small.whole])
+  for (const [heads, tokens] of [
+    [20, 197], // the demo model
+    [144, 197], // ViT-B
+    [16, 1370]
+  ]) {
+    const { read } = await distances(heads, tokens, { compute: false })
+    assert.ok(read.length > 10, `${heads} heads: ${read.length} calls`)
+    assert.ok(Math.max(...read) <= 4e5, `${heads} heads: ${Math.max(...read)} weights at once`)
+  }
+  let turns = 0
+  const left = await distances(40, 197, { compute: false, wanted: () => ++turns < 3 })
+  assert.deepEqual([left.found, left.read.length], [null, 2])
+})
+
+test('the rules of a model name a classifier only where there is one', () => {
+  const rules = 'classifier on CLS and the mean of the patches, epsilon 1e-6'
+  assert.equal(
+    rulesOf({ family: 'dinov2', rules, assumed: '', labels: [] }),
+    'dinov2: epsilon 1e-6.'
+  )
+  assert.equal(
+    rulesOf({ family: 'dinov2', rules, assumed: 'a grid', labels: ['cat'] }),
+    `dinov2: ${rules}. Assumed: a grid.`
+  )
 })
 
 test('a ledger by heads and by tokens; how far a patch leads; matches by their cosines', () => {

@@ -18,17 +18,22 @@ const work = 2e7
 export const strideOf = (heads: number, tokens: number) =>
   Math.max(1, Math.ceil((heads * heads * tokens * tokens) / 2 / work))
 
-/* Heads of a block; the distances of two blocks are found at once, and the page goes on before the next two. */
-const block = 8
+/* Of which so many at once, a few ms, before the page goes on. */
+const atOnce = 3e5
+
+/** Heads of a block: the distances of two blocks are found at once. */
+const blockOf = (tokens: number, stride: number) =>
+  Math.max(1, Math.floor(Math.sqrt((2 * atOnce) / (tokens * Math.ceil(tokens / stride))) / 2))
 
 /** Of all pairs of maps, [count, count]; null where they are no longer wanted. */
-async function distancesOf(
-  { explain }: Page['engine'],
+export async function distancesOf(
+  { explain }: Pick<Page['engine'], 'explain'>,
   maps: Float32Array[],
   { tokens, stride }: { tokens: number; stride: number },
   wanted: () => boolean
 ) {
   const { length } = maps,
+    block = blockOf(tokens, stride),
     all = new Float64Array(length * length)
   for (let a = 0; a < length; a += block)
     for (let b = a; b < length; b += block) {
