@@ -1,6 +1,6 @@
 /* The package under bundlers that npm fetches, without a configuration: Vite from 5 on, built and served while it is
- * written; webpack; Parcel. Rollup leaves the files behind, as esbuild does in bundlers.test.js. It runs in ./dev
- * soak alone. */
+ * written; webpack; Parcel. Rollup leaves the files behind, as esbuild does in bundlers.test.js. Then what Svelte and
+ * Vue make of the action and the directive, and Bun and Deno. It runs in ./dev soak alone. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -191,3 +191,94 @@ test('Rollup 4: with the package beside the bundle and setBase()', async () => {
   cpSync(packageFolder, join(folder, 'dist/heed'), { recursive: true })
   assert.equal(await visitBuilt(join(folder, 'dist')), 'heart 0 197')
 })
+
+/* The first map, and after a change of the head the second. */
+const follows = `
+const image = { data: new Uint8ClampedArray(224 * 224 * 4).fill(200), width: 224, height: 224 }
+const said = []
+const tell = (text) => { document.body.dataset.found = text }
+const take = ({ caption }, next) => said.push(caption) === 1 ? next() : tell(said.join('|'))
+`
+const expected = /^Layer 3, head 0: CLS gives .*\|Layer 3, head 1: CLS gives /
+
+/**
+ * @param {string} plugin
+ * @param {string} call
+ * @param {Record<string, string>} files
+ * @param {string[]} packages
+ */
+async function inFramework(plugin, call, files, packages) {
+  const folder = project('vite@8', plugin, ...packages)
+  for (const [name, text] of Object.entries({
+    ...files,
+    'vite.config.js': `import * as plugin from '${plugin}'\nexport default { plugins: [${call}] }`
+  }))
+    writeFileSync(join(folder, name), text)
+  build(folder, 'vite', 'build', '--logLevel', 'warn')
+  assert.match((await visitBuilt(join(folder, 'dist'))) ?? '', expected)
+}
+
+test('Svelte 5: the action of heed/svelte in a component', () =>
+  inFramework(
+    '@sveltejs/vite-plugin-svelte',
+    'plugin.svelte()',
+    {
+      'App.svelte': `<script>
+import { attentionMap } from 'heed/svelte'
+import { demoModel } from 'heed/demo'
+${follows}
+let head = $state(0)
+const onDrawn = (drawn) => take(drawn, () => { head = 1 })
+</script>
+<canvas width="224" use:attentionMap={{ image, model: demoModel, layer: 3, head, onDrawn, onError: (error) => tell(error.message) }}></canvas>`,
+      'main.js': `import { mount } from 'svelte'
+import App from './App.svelte'
+mount(App, { target: document.body })`
+    },
+    ['svelte@5']
+  ))
+
+test('Vue 3: the directive of heed/vue in a component', () =>
+  inFramework(
+    '@vitejs/plugin-vue',
+    'plugin.default()',
+    {
+      'App.vue': `<script setup>
+import { ref } from 'vue'
+import { vAttentionMap } from 'heed/vue'
+import { demoModel } from 'heed/demo'
+${follows}
+const head = ref(0)
+const onDrawn = (drawn) => take(drawn, () => { head.value = 1 })
+const onError = (error) => tell(error.message)
+</script>
+<template><canvas width="224" v-attention-map="{ image, model: demoModel, layer: 3, head, onDrawn, onError }"></canvas></template>`,
+      'main.js': `import { createApp } from 'vue'
+import App from './App.vue'
+createApp(App).mount(document.body)`
+    },
+    ['vue@3']
+  ))
+
+for (const [engine, ...command] of [
+  ['bun', 'run'],
+  ['deno', 'run', '--allow-all']
+])
+  test(`${engine}: a picture and its map`, () => {
+    const folder = project(engine)
+    writeFileSync(
+      join(folder, 'script.mjs'),
+      `import { look, release } from 'heed'
+import { demoModel } from 'heed/demo'
+const picture = { data: new Uint8ClampedArray(224 * 224 * 4).fill(200), width: 224, height: 224 }
+const { top, map } = await look(picture, { model: demoModel })
+console.log(top(1)[0].label, (await map().row()).length)
+await release()`
+    )
+    const said = execFileSync(
+      join(folder, 'node_modules/.bin', engine),
+      [...command, 'script.mjs'],
+      { cwd: folder, encoding: 'utf8', timeout: 60000 }
+    )
+    assert.equal(said.trim(), 'heart 197')
+  })
