@@ -2,7 +2,8 @@
  * (threads) and a strict policy:
  * node serve.js FOLDER [PORT] [--not-isolated] [--connect ORIGIN] [--models FOLDER].
  * Port 0 takes any free one. Prints the address. With --models each folder in that folder that has
- * weights is offered to the explorer, as models/NAME/ of models.json. With --connect the pages may ask that server too
+ * weights is offered to the explorer, as models/NAME/ of models.json, and so is each picture of its
+ * folder `pictures`. Parts of files are given where they are asked for. With --connect the pages may ask that server too
  * (in the policy of the header and of the pages themselves), so that models can come from there;
  * without, only this one. */
 import { constants } from 'node:fs'
@@ -24,6 +25,8 @@ const types = {
   '.wasm': 'application/wasm',
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
   '.svg': 'image/svg+xml',
   '.safetensors': 'application/octet-stream'
 }
@@ -70,9 +73,48 @@ async function find(folder, address) {
   /* a pipe does not wait for its writer */
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
   const found = await handle.stat()
-  if (found.isFile()) return { file, handle, size: found.size }
+  if (found.isFile()) return { file, handle, size: found.size, changed: found.mtime.toUTCString() }
   await handle.close()
   return undefined
+}
+
+/**
+ * The bytes that a request asks for; undefined: all of them, as of a list of parts. `refused`: there are none such.
+ * @param {string | undefined} range
+ * @param {number} size
+ */
+function partOf(range, size) {
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? []
+  if (from === undefined) return undefined
+  const start = Number(from),
+    end = to ? Math.min(Number(to), size - 1) : size - 1
+  return { start, end, refused: start > end }
+}
+
+/**
+ * What comes before a file's bytes, and which of them, start to end, they are.
+ * @param {{file: string, size: number, changed: string}} found
+ * @param {string | undefined} range
+ * @param {Buffer | null} page what it is instead
+ * @param {boolean} zipped
+ */
+function headOf({ file, size, changed }, range, page, zipped) {
+  const part = zipped || page ? undefined : partOf(range, size),
+    { start, end } = part ?? {}
+  if (part?.refused) return { status: 416, head: { 'Content-Range': `bytes */${size}` } }
+  return {
+    status: part ? 206 : 200,
+    start,
+    end,
+    head: {
+      'Content-Type': types[extname(file)] ?? 'application/octet-stream',
+      'Last-Modified': changed,
+      ...(part && { 'Content-Range': `bytes ${start}-${end}/${size}` }),
+      ...(zipped
+        ? { 'Content-Encoding': 'gzip' }
+        : { 'Content-Length': part ? part.end - part.start + 1 : (page?.length ?? size) })
+    }
+  }
 }
 
 /**
@@ -140,15 +182,11 @@ export async function serve(folder, { port = 0, isolated = true, connect = '', m
         request.method === 'GET' &&
         worthZipping.test(found.file) &&
         /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-      response.writeHead(200, {
-        ...headers,
-        'Content-Type': types[extname(found.file)] ?? 'application/octet-stream',
-        ...(zipped
-          ? { 'Content-Encoding': 'gzip' }
-          : { 'Content-Length': page?.length ?? found.size })
-      })
-      if (request.method === 'HEAD' || page) return response.end(page ?? undefined)
-      const bytes = found.handle.createReadStream({ autoClose: false })
+      const { status, head, start, end } = headOf(found, request.headers.range, page, zipped)
+      response.writeHead(status, { ...headers, ...head })
+      if (request.method === 'HEAD' || page || status === 416)
+        return response.end(page ?? undefined)
+      const bytes = found.handle.createReadStream({ autoClose: false, start, end })
       return await (zipped ? pipeline(bytes, createGzip(), response) : pipeline(bytes, response))
     } finally {
       await found.handle.close()

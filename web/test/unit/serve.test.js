@@ -104,6 +104,34 @@ test('nothing outside the folder, and no file that is none', async () => {
     assert.equal((await ask(path)).status, 404, path)
 })
 
+test('a part of a file, where one is asked for', async () => {
+  const part = async (/** @type {string} */ range) => {
+    const { status, headers, text } = await ask('/big.safetensors', 'GET', { range })
+    return [status, headers['content-range'], headers['content-length'], text.length]
+  }
+  const size = 8 << 20
+  assert.deepEqual(await part('bytes=5-9'), [206, `bytes 5-9/${size}`, '5', 5])
+  assert.deepEqual(await part(`bytes=${size - 3}-`), [
+    206,
+    `bytes ${size - 3}-${size - 1}/${size}`,
+    '3',
+    3
+  ])
+  assert.deepEqual(await part(`bytes=${size - 3}-${size + 9}`), [
+    206,
+    `bytes ${size - 3}-${size - 1}/${size}`,
+    '3',
+    3
+  ])
+  assert.deepEqual(await part(`bytes=${size}-`), [416, `bytes */${size}`, undefined, 0])
+  for (const range of ['bytes=0-1,4-5', 'bytes=-3', 'lines=0-1']) {
+    const { status, headers } = await ask('/big.safetensors', 'HEAD', { range })
+    assert.deepEqual([status, headers['content-length']], [200, String(size)]) // all of it, as HTTP allows
+  }
+  const { headers } = await ask('/big.safetensors', 'HEAD')
+  assert.ok(Date.parse(headers['last-modified'] ?? '') <= Date.now())
+})
+
 test('GET and HEAD alone', async () => {
   const head = await ask('/index.html', 'HEAD')
   assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', '12'])
