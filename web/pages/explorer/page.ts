@@ -143,6 +143,7 @@ export class ExplorerPage implements Page {
 
   openModel = async (source: PageSource, name: string) => {
     const { engine, store } = this,
+      { textContent: before } = element('status'),
       stop = new AbortController()
     showStop(stop)
     try {
@@ -162,6 +163,7 @@ export class ExplorerPage implements Page {
       return true
     } catch (error) {
       showError(error)
+      showStatus(before ?? '') // not how far it came
       return false
     } finally {
       showProgress(null)

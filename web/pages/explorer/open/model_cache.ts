@@ -15,6 +15,8 @@ import type { Progress } from 'heed'
 
 /* Of a folder: one file of weights, or the index of its shards; the first that is there. */
 const singles = ['model.safetensors', 'pytorch_model.bin'],
+  /* where no config says that it is a model's: nothing else is asked for, as what is not there is an error on the console */
+  ofNoConfig = [...singles, 'model.onnx'],
   /* where there is neither */
   ofOpenClip = ['open_clip_model.safetensors', 'open_clip_pytorch_model.bin'],
   small = [
@@ -79,15 +81,16 @@ async function shards({ name, url }: ListedModel['files'][0]) {
   return shardsOf(bytes.length, () => bytes, name)
 }
 
-/** The weights of a folder, or the index of their shards; null where there are none. One by one:
- * what is not there is an error on the console. */
-async function weightsOf(folder: URL) {
+/** The weights of a folder, or the index of their shards; null where there are none. One by one, as above. */
+async function weightsOf(folder: URL, config: ListedFile | null) {
+  if (!config) return firstOf(folder, ofNoConfig)
   return (
     (await firstOf(
       folder,
       singles.flatMap((single) => [single, `${single}.index.json`])
     )) ??
-    ((await look(folder, 'open_clip_config.json')) && (await firstOf(folder, ofOpenClip))) ??
+    ((config.name === configs[1] || (await look(folder, configs[1]))) &&
+      (await firstOf(folder, ofOpenClip))) ??
     (await onnxOf(folder))
   )
 }
@@ -115,11 +118,14 @@ async function dataOf({ name, url }: ListedFile) {
   }
 }
 
-/** The folder of the small files: of an ONNX file in onnx/ the one above, where it has none beside it. */
-async function configFolder(url: URL) {
+/** The config beside a file or in a folder, and the folder of the small files: of an ONNX file in onnx/ the one
+ * above, where it has none beside it. */
+async function configOf(url: URL) {
   const folder = new URL('.', url),
-    above = /\/onnx\/[^/]*\.onnx$/i.test(url.pathname) && !(await firstOf(folder, configs))
-  return above ? new URL('..', folder) : folder
+    config = await firstOf(folder, configs)
+  if (config || !/\/onnx\/[^/]*\.onnx$/i.test(url.pathname)) return { config, beside: folder }
+  const beside = new URL('..', folder)
+  return { config: await firstOf(beside, configs), beside }
 }
 
 /** The first of these files that a folder has. */
@@ -145,12 +151,13 @@ export async function lookAt(text: string) {
   if (!lone && !url.pathname.endsWith('/')) url.pathname += '/'
   const folder = new URL('.', url),
     name = lone ? (url.pathname.split('/').pop() as string) : singles[0],
-    found = (await (lone ? look(folder, name) : weightsOf(folder))) ?? missing(folder, name),
+    alone = lone && ((await look(folder, name)) ?? missing(folder, name)),
+    { config, beside } = await configOf(url),
+    found = alone || ((await weightsOf(folder, config)) ?? missing(folder, name)),
     data = await dataOf(found),
-    beside = await configFolder(url),
-    files = (
-      await Promise.all([firstOf(beside, configs), ...small.map((file) => look(beside, file))])
-    ).filter((file) => !!file),
+    files = [config, ...(await Promise.all(small.map((file) => look(beside, file))))].filter(
+      (file) => !!file
+    ),
     weights = isWeights(found.name)
   files.push(found, ...data)
   if (!weights)
