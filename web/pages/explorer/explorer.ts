@@ -257,7 +257,8 @@ function followHistory(page: Page) {
       (asked ??= import('./state/history.js')
         .then(({ followAddress }) => followAddress(page, { changed: [...changed], views, typed }))
         .catch(showError))
-  if (location.hash) return follow()
+  const { own, model } = history.state ?? {}
+  if (location.hash || own || model) return follow()
   history.replaceState({ own: 0, depth: history.state?.depth ?? 0 }, '') // an entry of history.ts
   addEventListener('popstate', () => follow(true), { once: true })
   for (const type of ['pointerover', 'focusin'])
@@ -274,7 +275,6 @@ const newStore = (): Store =>
     ...defaults,
     hover: null,
     ran: 0,
-    shown: 0,
     pinned: null,
     pins: []
   })

@@ -103,8 +103,6 @@ export interface State extends Changes {
   target: string
   /** The seed of the second picture's scene; null: the usual one, or no scene. */
   other: number | null
-  /** The weight at the end of the scale of the matrix that stands beside the picture, else 0. */
-  shown: number
   colours: ColormapName
   strength: number
   reverse: boolean

@@ -9,7 +9,8 @@ import { createRuntime } from '../heed/index.js'
 import { stopNames, stops } from '../explorer/zoom/stops.js'
 import { say } from '../languages/say.js'
 import { at, makeStory, steps } from '../learn/story_steps.js'
-import { gridScale, heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
+import { heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
+import { headsScale } from '../shared/heads_scale.js'
 import { createRunner } from '../shared/model_runner.js'
 import { className } from '../shared/names.js'
 import { scenePictures } from '../shared/scene_pictures.js'
@@ -49,10 +50,9 @@ async function drawMaps(image: ImageData) {
       maps,
       rows,
       columns,
-      scale: gridScale('uniform', {
+      scale: headsScale('uniform', {
         tokens,
-        largests: maps.flat().map(largestOf),
-        locked: scale.end
+        largests: maps.map((layer) => layer.map(largestOf))
       }),
       table
     }),

@@ -188,6 +188,12 @@ test('a picture and a model of one’s own: kept when asked for, opened after a 
 
   await page.reload()
   await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+  await page.waitForFunction(() =>
+    /^The page was loaded again: your own picture or model is no longer open\..*“Open…”/.test(
+      document.getElementById('error-text').textContent
+    )
+  )
+  assert.equal(await page.getAttribute('#error', 'role'), 'status')
   await page.waitForSelector('#library li')
   await page.click('#library button[aria-label="Open model.safetensors"]')
   await named(page, 'model.safetensors')

@@ -881,7 +881,10 @@ test('back leads through queries, heads, layers and pictures of one’s own; a w
       (name) => document.getElementById('status').textContent.startsWith(`${name}:`),
       name
     )
-    await page.waitForFunction((own) => history.state.own === own, i + 1) // its entry
+    await page.waitForFunction(
+      (own) => Math.round(history.state.own - performance.timeOrigin) === own,
+      i + 1
+    ) // its entry
   }
   for (const name of ['rgb.png', 'Scene 159']) {
     await page.goBack()

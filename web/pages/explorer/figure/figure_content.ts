@@ -100,12 +100,14 @@ const partOf: {
           values: row.subarray(engine.shape.prefixTokens)
         }))
       ),
-      largests = maps.map(({ values }) => largestOf(values)),
+      largests = rows.map((layer) =>
+        layer.map((row) => largestOf(row.subarray(engine.shape.prefixTokens)))
+      ),
       name = engine.nameOf(engine.token(query)),
       title = reverse ? say('composer.headsTo', { name }) : say('composer.headsFrom', { name })
     return {
       title: rows.length > engine.shape.layers ? say('composer.poolFromProbe', { title }) : title,
-      scale: written(scaleOfAll(page, [largests]), largests),
+      scale: written(scaleOfAll(page, largests), largests.flat()),
       maps: maps.map((map) => ({ ...map, values: digits(map.values) }))
     }
   },

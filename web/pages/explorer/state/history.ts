@@ -30,25 +30,31 @@ async function showPicture(
     await page.openScene(scene as number, objects)
 }
 
-/** One's own pictures that entries show, by number from 1: the last ones. */
+/** One's own pictures that entries show, the last ones. Their numbers are of this visit alone, as those of models. */
 function ownPictures(page: Page) {
-  const pictures = [undefined] as (PagePicture | undefined)[]
-  let last = 0
+  const pictures: Map<number, PagePicture> = new Map()
+  let last = 0,
+    count = 0
   const isOwn = () => page.store.get().scene === null && !page.store.get().objects
   return {
-    pictures,
+    of: (number: number) => pictures.get(number),
     now: () => (isOwn() ? last : 0),
     /** Whether another one is shown than before. */
     keep() {
       const { picture } = page
-      if (!isOwn() || pictures[last] === picture) return false
-      last = pictures.indexOf(picture)
-      if (last < 0) last = pictures.push(picture) - 1
-      delete pictures[last - picturesKept]
+      if (!isOwn() || pictures.get(last) === picture) return false
+      const [number] = [...pictures].find(([, one]) => one === picture) ?? []
+      last = number ?? performance.timeOrigin + ++count
+      pictures.set(last, picture)
+      for (const old of [...pictures.keys()].slice(0, -picturesKept)) pictures.delete(old)
       return true
     }
   }
 }
+
+/** Whether an entry is of an earlier visit, and showed what was one's own: it is no longer here. */
+const isGone = (entry: { own?: number; model?: number } | null) =>
+  [entry?.own, entry?.model].some((number = 0) => number > 0 && number < performance.timeOrigin)
 
 /** When an entry begins: with a picture, or with another choice after a pause. */
 function createPauses() {
@@ -92,8 +98,8 @@ export function followAddress(
     opening = 0
 
   /** What of it is not shown. */
-  const report = async (link: string) =>
-    link && (await import('./link_report.js')).reportLink(page, link)
+  const report = async (link: string, gone: boolean) =>
+    (link || gone) && (await import('./link_report.js')).reportLink(page, link, gone)
 
   function write(state = store.get()) {
     waiting = false
@@ -118,8 +124,9 @@ export function followAddress(
       if (history.state) await models.show(entry.model ?? 0)
       page.fit(state)
       const shown = entry.own ?? (/\b(s|objects)=/.test(location.hash) ? 0 : own.now())
-      await showPicture(page, own.pictures[shown], wanted, opening > 1)
-      if (!history.state) await report(location.hash)
+      await showPicture(page, own.of(shown), wanted, opening > 1)
+      const gone = isGone(history.state)
+      if (!history.state || gone) await report(location.hash, gone)
     } catch (error) {
       page.showError(error)
     }
@@ -143,7 +150,7 @@ export function followAddress(
   store.on(null, (_, changed) => heed(changed))
   addEventListener('popstate', follow)
   if (typed) return follow()
-  report(location.hash).catch(page.showError)
+  report(location.hash, isGone(history.state)).catch(page.showError)
   if (!changed.length) return write()
   for (const state of views.slice(0, -1)) {
     push = true

@@ -1,5 +1,7 @@
-/* What a link says that is not shown: parts that cannot be read, and what this model does not have.
+/* What a link says that is not shown: parts that cannot be read, what this model does not have, and what was
+ * one's own in an earlier visit.
  * Loaded with a page that was opened by a link. */
+import { showNotice } from '../controls/status.js'
 import { say } from '../../languages/say.js'
 import { fromHash, keys, write } from './address.js'
 import { fitted } from './defaults.js'
@@ -20,8 +22,12 @@ export function lostParts(hash: string, shape: Shape) {
   return parts.filter(lost).map(([key, text]) => `${key}=${text}`.slice(0, longest))
 }
 
-/** Says what of a link is not shown, where anything is not. */
-export function reportLink(page: Page, hash: string) {
+/**
+ * Says what of a link is not shown, where anything is not.
+ * @param gone whether it showed a picture or a model of one's own, which is no longer here
+ */
+export function reportLink(page: Page, hash: string, gone: boolean) {
+  if (gone) return showNotice(say('link.gone'))
   const { shape } = page.engine,
     { layers, heads, rows, columns } = shape,
     lost = lostParts(hash, shape),

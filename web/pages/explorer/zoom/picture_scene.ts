@@ -1,11 +1,11 @@
 /* The picture of the zoom: what lies over it, its tiles, and copies of it. */
 import { nothing, svg } from 'lit-html'
 import { percent } from '../../plot/caption.js'
-import { overlayInColour } from '../../plot/parts/overlay_colour.js'
+import { heat } from '../../plot/heat.js'
 import { largestOf } from '../../plot/raster.js'
-import { makeScale } from '../../plot/scale.js'
 import { cutOut } from '../model/seen_region.js'
-import { arc, twinsFound } from '../views/stage/arcs.js'
+import { scaleOfAll } from '../views/heads/heads.js'
+import { arrow, twinsFound } from '../views/stage/arcs.js'
 import { mapPlace } from './lanes_scene.js'
 import { side } from './world.js'
 import type { Page } from '../types.js'
@@ -54,28 +54,33 @@ export function drawInset(page: Page, canvas: HTMLCanvasElement, { row, column, 
   cutOut(page.picture, drawn.of.region, canvas)
   context.imageSmoothingEnabled = false
   context.drawImage(put(drawn.raster), 0, 0, width, height)
-  for (const [colour, line] of [
+  for (const [colour, breadth] of [
     ['#000', 6],
     ['#fff', 3]
   ] as const) {
     context.strokeStyle = colour
-    context.lineWidth = line
+    context.lineWidth = breadth
     context.strokeRect(column * unit, row * unit, unit, unit)
     if (lines.length) {
-      context.lineWidth = line / 1.5
+      context.lineWidth = breadth / 1.5
       context.save()
       context.scale(unit, unit)
       context.lineWidth /= unit
-      context.stroke(new Path2D(arc(row * columns + column, lines[0].patch, columns)))
+      const { line, point } = arrow(row * columns + column, lines[0].patch, columns),
+        tip = new Path2D(point)
+      context.stroke(new Path2D(line))
+      context.stroke(tip)
+      context.fillStyle = colour
+      context.fill(tip)
       context.restore()
     }
   }
 }
 
-/** Maps of all heads, a pixel a patch, where the lanes have their frames. */
+/** Maps of all heads, a pixel a patch, where the lanes have their frames, on the scale of the view Heads. */
 export async function drawHeads(page: Page, canvas: HTMLCanvasElement, world: World) {
   const { engine, drawn, table } = page,
-    { rows, columns, prefixTokens, tokens } = drawn.shape,
+    { rows, columns, prefixTokens } = drawn.shape,
     { pitch, lanes, shape } = world,
     unit = pitch.map / columns
   const all = await Promise.all(
@@ -91,18 +96,19 @@ export async function drawHeads(page: Page, canvas: HTMLCanvasElement, world: Wo
   if (drawn !== page.drawn) return
   canvas.width = Math.ceil(lanes.width / unit)
   canvas.height = Math.ceil(lanes.height / unit)
-  const context = canvas.getContext('2d') as CanvasRenderingContext2D
-  all.forEach((row: Float32Array, i) => {
-    const weights = row.subarray(prefixTokens),
-      { x, y } = mapPlace(world, Math.floor(i / shape.heads), i % shape.heads),
-      scale = makeScale('uniform', { tokens, largest: largestOf(weights) }),
-      { raster } = overlayInColour({ weights, rows, columns, scale, table, strength: 1 })
-    for (let at = 0; at < weights.length; at++) {
-      const place = Math.min(255, Math.max(0, Math.round(scale.position(weights[at]) * 255))) * 3
-      raster.data.set([table[place], table[place + 1], table[place + 2], 255], at * 4)
-    }
+  const context = canvas.getContext('2d') as CanvasRenderingContext2D,
+    maps = all.map((row: Float32Array) => row.subarray(prefixTokens)),
+    scale = scaleOfAll(
+      page,
+      Array.from({ length: shape.layers }, (_, layer) =>
+        maps.slice(layer * shape.heads, (layer + 1) * shape.heads).map(largestOf)
+      )
+    )
+  maps.forEach((weights, i) => {
+    const { x, y } = mapPlace(world, Math.floor(i / shape.heads), i % shape.heads),
+      { data } = heat({ weights, rows, columns, scale, table })
     context.putImageData(
-      new ImageData(raster.data as Uint8ClampedArray<ArrayBuffer>, columns, rows),
+      new ImageData(data as Uint8ClampedArray<ArrayBuffer>, columns, rows),
       Math.round(x / unit),
       Math.round(y / unit)
     )
@@ -147,8 +153,8 @@ const sharesOn = ({ lines }: Facts, { shape: { columns } }: World) =>
 
 function arcs({ lines, token }: Facts, { shape }: World) {
   const [{ patch }] = lines,
-    d = arc(token - shape.prefixTokens, patch, shape.columns)
-  return svg`<path class="arc dark" d=${d} stroke-width="8"/><path class="arc" d=${d} stroke-width="5"/><rect class="keyed" x=${patch % shape.columns} y=${Math.floor(patch / shape.columns)} width="1" height="1"/>`
+    { line, point } = arrow(token - shape.prefixTokens, patch, shape.columns)
+  return svg`<path class="arc dark" d=${line} stroke-width="8"/><path class="arc" d=${line} stroke-width="5"/><path class="point" d=${point}/><rect class="keyed" x=${patch % shape.columns} y=${Math.floor(patch / shape.columns)} width="1" height="1"/>`
 }
 
 export function overPicture(page: Page, facts: Facts, world: World, stop: Stop) {

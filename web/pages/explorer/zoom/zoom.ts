@@ -20,7 +20,7 @@ import { drawHeads, drawInset, drawPicture, overPicture } from './picture_scene.
 import { stopNames, stops } from './stops.js'
 import { factsOf } from './zoom_facts.js'
 import { connectKeys, connectPointers, connectWheel } from './zoom_input.js'
-import { sentenceOf, textOf, titleOf } from './zoom_words.js'
+import { noteOf, sentenceOf, textOf, titleOf } from './zoom_words.js'
 import { worldOf } from './world.js'
 import type { Page, State } from '../types.js'
 import type { Effects, Path } from './head_effects.js'
@@ -139,7 +139,7 @@ class Zoom {
     this.#arrive()
   }
 
-  /** The twins light up, and the lines grow from the patch to its key. */
+  /** The twins light up, and the lines grow from the patch to its key, where the point comes last. */
   #arrive() {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
     for (const twins of this.#place.querySelectorAll('.twins'))
@@ -151,6 +151,9 @@ class Zoom {
         { duration: 900, delay: 300, fill: 'backwards', easing: 'ease-in-out' }
       )
     }
+    this.#place
+      .querySelector('.point')
+      ?.animate({ opacity: [0, 1] }, { duration: 150, delay: 1150, fill: 'backwards' })
   }
 
   #leave() {
@@ -367,14 +370,15 @@ class Zoom {
   #said(facts: Facts, stop: Stop) {
     const page = this.#page,
       text = textOf(page, stop),
+      note = noteOf(facts, stop),
       { step, view } = stops[stop] as { step?: number; view?: Partial<State> },
       learn = document.querySelector('.pages a[href*=learn]') as HTMLAnchorElement
-    return html`${text ? html`<p>${text}</p>` : nothing}${stop === 'heads' ? html`<p>${say('zoom.lanes')}</p>` : nothing}<p id="zoom-sentence" aria-live=${page.drawn.of.light ? 'off' : 'polite'}>${sentenceOf(
+    return html`${text ? html`<p>${text}</p>` : nothing}<p id="zoom-sentence" aria-live=${page.drawn.of.light ? 'off' : 'polite'}>${sentenceOf(
       page,
       facts,
       stop,
       { effects: this.#effects, measuring: Boolean(this.#measure), path: this.#pathNow() }
-    )}</p>${stop === 'heads' ? this.#headButtons() : nothing}${stop === 'layers' ? this.#pathButton() : nothing}${stop === 'answer' ? this.#ownButtons() : nothing}<p class="row">${step ? html`<a href=${`${learn.getAttribute('href')}#step=${step}`}>${say('zoom.learn', { step })}</a>` : nothing}${view ? html`<button type="button" id="zoom-view" @click=${() => this.#openView(view)}>${say('zoom.bench', { view: titleOfView(view) })}</button>` : nothing}</p>`
+    )}</p>${note ? html`<p>${note}</p>` : nothing}${stop === 'heads' ? this.#headButtons() : nothing}${stop === 'layers' ? this.#pathButton() : nothing}${stop === 'answer' ? this.#ownButtons() : nothing}<p class="row">${step ? html`<a href=${`${learn.getAttribute('href')}#step=${step}`}>${say('zoom.learn', { step })}</a>` : nothing}${view ? html`<button type="button" id="zoom-view" @click=${() => this.#openView(view)}>${say('zoom.bench', { view: titleOfView(view) })}</button>` : nothing}</p>`
   }
 
   /** Of the heads that the answer needs most, and of those that are out. */

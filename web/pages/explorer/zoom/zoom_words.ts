@@ -31,15 +31,24 @@ const texts = {
   10: 'learn.10.text'
 } as const
 
-/** The text that Learn has of the stop; it is of the model that pages start with. */
+/** The text that Learn has of the stop, which is of the model that pages start with. */
 export function textOf(page: Page, stop: Stop) {
   const { step } = stops[stop] as { step?: keyof typeof texts }
+  if (stop === 'heads') return '' // what lanes are is its note
   if (stop === 'picture' && sourceOf(page) === demoModel) return say('zoom.trained')
   return step && sourceOf(page) === demoModel ? say(texts[step]) : ''
 }
 
-/** Where the arc leads; nothing where there is none. */
-const wordsOfArc = ({ layer, head, lines, target }: Facts) =>
+/** What stands below the sentence of a stop: how what it names is counted, and what lanes are. */
+export function noteOf({ layer, head, lines, row, column }: Facts, stop: Stop) {
+  if (stop === 'picture' && lines.length)
+    return say('zoom.head', { name: nameOf({ layer, head }), layer, head })
+  if (stop === 'heads') return say('zoom.lanes')
+  return stop === 'tiles' ? say('zoom.counted', { row, column }) : ''
+}
+
+/** Where the arrow leads; nothing where there is none. */
+const wordsOfArrow = ({ layer, head, lines, target }: Facts) =>
   lines.length && target
     ? say('zoom.arc', {
         head: nameOf({ layer, head }),
@@ -118,7 +127,7 @@ export function sentenceOf(
     none = say('zoom.notKept')
   switch (stop) {
     case 'picture':
-      return `${wordsOfArc(facts) ?? drawn.caption}${page.picture.drawing ? ` ${say('zoom.drag')}` : ''}`
+      return `${wordsOfArrow(facts) ?? drawn.caption}${page.picture.drawing ? ` ${say('zoom.drag')}` : ''}`
     case 'tiles':
       return say('story.1.said', {
         height: shape.rows * patch,

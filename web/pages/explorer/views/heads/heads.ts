@@ -1,16 +1,15 @@
-/* Layers x heads: the maps of every head for the query, on a scale that ends where the picture's
- * does: one end for the grid and the stage. Sorted or filtered by a number of the
- * heads, they stand one after the other with their names. */
+/* Layers x heads: the maps of every head for the query, on one scale that ends at the largest weight of all of
+ * them. Sorted or filtered by a number of the heads, they stand one after the other with their names. */
 import { html, nothing, render } from 'lit-html'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { numberOf, numbersOfHeads } from '../../model/head_numbers.js'
 import { createGrid, makeGrid } from '../../controls/button_grid.js'
 import { percent, times } from '../../../plot/caption.js'
-import { gridScale } from '../../../plot/grid_scale.js'
 import { heads } from '../../../plot/heads.js'
 import { largestOf } from '../../../plot/raster.js'
 import { bar } from '../parts/bar.js'
 import { laterStyles } from '../../later_styles.js'
+import { headsScale } from '../../../shared/heads_scale.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
 import type { ScaleKind } from 'heed/plot'
@@ -72,20 +71,18 @@ function textOf({ ordered, shown }: ReturnType<typeof headsToShow>, index: numbe
 }
 
 /**
- * One scale for all, which ends where the picture's does: the row of the picture looks the same here. Numbers,
- * a scale of each map's own and one to all heads' largest are those of the stage.
- * @param largests of the maps
+ * One scale for all, which ends at the largest weight of all or where it is locked: a scale ends at what it
+ * draws, and the picture's draws one row. Numbers, a scale of each map's own and one to all heads' largest are
+ * those of the stage.
+ * @param largests of the maps, a list a layer
  */
 export function scaleOfAll(
-  { drawn: { scale }, engine }: Pick<Page, 'drawn' | 'engine'>,
-  largests: number[][]
+  { drawn: { scale, shape }, store }: Pick<Page, 'drawn' | 'store'>,
+  largests: number[][],
+  locked = store.get().end / shape.tokens
 ) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
-    ? gridScale(scale.kind as ScaleKind, {
-        tokens: engine.shape.tokens,
-        largests: largests.flat(),
-        locked: scale.end
-      })
+    ? headsScale(scale.kind as ScaleKind, { tokens: shape.tokens, largests, locked })
     : scale
 }
 
@@ -113,9 +110,9 @@ function wordsOf(
         ? say('heads.scaleEndsAtLargest', { largest: times(beyond, tokens) })
         : say('heads.largestAllHeads', {
             label,
-            end: state.end ? say('heads.lockedEnd') : say('heads.shared'),
+            end: say(state.end ? 'heads.lockedEnd' : 'heads.shared'),
             largest: times(beyond, tokens)
-          })
+          }) + (state.end ? '' : say('heads.ofPicture'))
   return state.sort || state.filter
     ? say('heads.heads', { count, heads: layers * heads, scaled })
     : scaled

@@ -294,17 +294,12 @@ export const view: MakeView = (page, element, { left }) => {
     )
     bars = bar(scale, table, scale.ticks)
     matrix.unit = scale.label
-    /* The stage ends where its matrix does. */
-    if (!scale.numbers && scale.kind !== 'own') store.set({ shown: scale.end })
   }
 
   async function draw(latest: () => boolean) {
     const { layer, head, ran, score } = store.get(),
       wanted = `${ran} ${layer} ${head} ${score}`
-    if (layer === 'pool') {
-      store.set({ shown: 0 })
-      return show()
-    }
+    if (layer === 'pool') return show()
     if (wanted !== held) {
       const weights = await engine.matrix(layer, head as number, score)
       if (!latest()) return
@@ -317,7 +312,7 @@ export const view: MakeView = (page, element, { left }) => {
     if (crosshair.over) store.set({ hover: crosshair.over as State['hover'] })
   }
   left.addEventListener('abort', () => {
-    store.set({ hover: null, shown: 0 })
+    store.set({ hover: null })
     page.look?.(null)
   })
   return { keys: ['drawn', 'cuts'], draw }

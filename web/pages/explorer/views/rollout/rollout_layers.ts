@@ -50,7 +50,7 @@ export function createLayers(page: Page) {
         Array.from({ length }, (_, j) => maps[i * length + j] ?? null)
       ),
       { table } = page.drawn,
-      scale = scaleOfAll(page, [maps.map(largestOf)])
+      scale = scaleOfAll(page, [maps.map(largestOf)], 0) // as the picture of a rollout
     render(
       html`<p class="hint">${say('rollout.upToEachLayer')}</p>
       <div class="heads-grid ordered"><div class="raster"><canvas aria-hidden="true" ${showing(heads({ maps: lines, rows, columns, scale, table }))}></canvas>${cells}</div>${bar(scale, table, scale.ticks)}</div>`,

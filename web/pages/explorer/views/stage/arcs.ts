@@ -26,11 +26,30 @@ export function keysOf({ row, token, shape: { prefixTokens, tokens } }: Drawn) {
     .map(({ token: key, weight }) => ({ patch: key - prefixTokens, weight }))
 }
 
-/** From the middle of one patch to that of another, bent to the side. */
-export function arc(from: number, to: number, columns: number) {
+/** The middle of one patch, that of another, and between them what a line bends to. */
+function bentLine(from: number, to: number, columns: number) {
   const [x, y] = [(from % columns) + 0.5, Math.floor(from / columns) + 0.5],
     [u, v] = [(to % columns) + 0.5, Math.floor(to / columns) + 0.5]
-  return `M${x} ${y}Q${(x + u) / 2 - (v - y) / 5} ${(y + v) / 2 + (u - x) / 5} ${u} ${v}`
+  return { x, y, p: (x + u) / 2 - (v - y) / 5, q: (y + v) / 2 + (u - x) / 5, u, v }
+}
+
+/** From the middle of one patch to that of another, bent to the side. */
+export function arc(from: number, to: number, columns: number) {
+  const { x, y, p, q, u, v } = bentLine(from, to, columns)
+  return `M${x} ${y}Q${p} ${q} ${u} ${v}`
+}
+
+/** The same with a point, whose tip is in the middle of the other patch: its line and its point. */
+export function arrow(from: number, to: number, columns: number) {
+  const { x, y, p, q, u, v } = bentLine(from, to, columns),
+    far = Math.hypot(u - p, v - q),
+    [along, across] = [0.62 / far, 0.32 / far],
+    [a, b] = [u - (u - p) * along, v - (v - q) * along],
+    [c, d] = [(v - q) * across, (p - u) * across]
+  return {
+    line: `M${x} ${y}Q${p} ${q} ${a} ${b}`,
+    point: `M${u} ${v}L${a + c} ${b + d}L${a - c} ${b - d}z`
+  }
 }
 
 /** Which of the picture's twins the query is on, where it finds the other: both of their outlines. */

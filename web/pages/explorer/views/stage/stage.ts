@@ -109,9 +109,9 @@ function cellName({ drawn }: Page, row: number, column: number) {
 }
 
 /** The scale of the row on the stage, or of its scores; all: the largest weight of all heads that it
- * stands for, or 0. Locked, it ends where it was locked; beside a matrix it ends where the matrix does. */
+ * stands for, or 0. Locked, it ends where it was locked. */
 export function scaleOfRow(
-  { scale, end, shown, view, score }: State,
+  { scale, end, view, score }: State,
   row: Float32Array,
   scores: Float32Array | null,
   all: number,
@@ -123,7 +123,7 @@ export function scaleOfRow(
       reach(scores.subarray(prefixTokens))
     )
   const largest = largestOf(row.subarray(prefixTokens)),
-    locked = view === 'rollout' ? 0 : end / tokens || shown
+    locked = view === 'rollout' ? 0 : end / tokens
   return makeScale(scale === 'all' && (view === 'rollout' || locked) ? 'uniform' : scale, {
     tokens,
     largest: Math.max(all, largest),
@@ -248,7 +248,6 @@ const drawnBy: Parameters<Page['store']['on']>[0] = [
   'style',
   'scale',
   'end',
-  'shown',
   'strength',
   'view',
   'fusion',
