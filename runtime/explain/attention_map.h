@@ -22,5 +22,11 @@ void heed_map_rollout_add(const heed_rollout_desc *desc, const float *weights, s
  * Statuses: INVALID_ARGUMENT, OUT_OF_MEMORY. */
 heed_status heed_map_rollout_back(heed_context *context, const heed_rollout_desc *desc,
                                   const float *layer, double *row, heed_error *error);
+/* The same of `count` rows [count, N], from the queries and keys that a session kept: the layer's
+ * weights are made once for all of them. weights: the layer's. Statuses: those of
+ * heed_session_rollout_row. */
+heed_status heed_session_rollout_back(heed_session *session, const heed_rollout_desc *desc,
+                                      heed_value weights, uint32_t batch, uint32_t count,
+                                      double *rows, heed_error *error);
 
 #endif

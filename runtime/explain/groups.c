@@ -27,14 +27,14 @@ double heed_map_divergence(const float *a, const float *b, uint32_t n) {
   return sum > 0.0 ? sum : 0.0;
 }
 
-void heed_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
-                        double *distances) {
-  const size_t map = (size_t)tokens * tokens, step = stride ? stride : 1;
+void heed_map_distances(const float *maps, uint32_t heads, uint32_t queries, uint32_t tokens,
+                        uint32_t stride, double *distances) {
+  const size_t map = (size_t)queries * tokens, step = stride ? stride : 1;
   for (uint32_t a = 0; a < heads; a++)
     for (uint32_t b = 0; b <= a; b++) {
       double sum = 0.0;
       uint32_t count = 0;
-      for (size_t t = 0; a != b && t < tokens; t += step, count++)
+      for (size_t t = 0; a != b && t < queries; t += step, count++)
         sum +=
             heed_map_divergence(maps + a * map + t * tokens, maps + b * map + t * tokens, tokens);
       distances[(size_t)a * heads + b] = distances[(size_t)b * heads + a] =

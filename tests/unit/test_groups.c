@@ -38,7 +38,7 @@ static void test_distances(void **state) {
   (void)state;
   fill(maps, sizeof maps / sizeof *maps);
   for (uint32_t stride = 0; stride < 4; stride++) {
-    heed_map_distances(maps, 3, TOKENS, stride, found);
+    heed_map_distances(maps, 3, TOKENS, TOKENS, stride, found);
     for (uint32_t a = 0; a < 3; a++)
       for (uint32_t b = 0; b < 3; b++) {
         double sum = 0;

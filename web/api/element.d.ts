@@ -7,6 +7,7 @@
  * - src (or image): a picture's address, of another origin where its server allows that by CORS.
  * - scene: a drawn scene of the demo by its seed, where there is no src. Default 159.
  * - model: the address of a model's folder, likewise. Default: the demo model.
+ * - hub: model is then a name on a hub, "owner/name"; the hub's address, or empty for Hugging Face's.
  * - device: "wasm" (default) or "webgpu", as in createRuntime.
  * - view: "overlay" (default), "map" without the picture, or "rollout" of all layers.
  * - layer: a number; default: the last. head: "mean" (default) or a number.
@@ -33,6 +34,7 @@ export interface AttentionMapAttributes {
   image?: string
   scene?: number | string
   model?: string
+  hub?: string
   device?: 'wasm' | 'webgpu'
   view?: 'overlay' | 'map' | 'rollout'
   layer?: number | string

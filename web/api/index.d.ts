@@ -75,6 +75,9 @@ export interface CallOptions {
 export interface LoadModelOptions extends CallOptions {
   /** A file of weights in the folder that the source is the address of: 'onnx/model_fp16.onnx'. */
   file?: string
+  /** The source is a name on a hub, 'owner/name' or 'owner/name@revision'. true: on Hugging Face's; or the
+   * address of another one that lays files out so. Without it nothing asks a hub. */
+  hub?: boolean | string | URL
   /** Of a file of PyTorch: the entry whose tensors are the weights, such as 'model_ema' or
    * 'model.teacher'; '.' is the whole file. By default what its maker's scripts load. */
   weightsKey?: string
@@ -651,6 +654,9 @@ export interface RunOptions extends CallOptions {
   /** Of a session with taps 'all': whether the result holds its maps. Default true; false spares their
    * copies where attention() reads the few that are wanted. */
   maps?: boolean
+  /** Of a session with named taps: whether the result holds their values. Default true; false spares
+   * their copies where value() reads the few that are wanted. */
+  values?: boolean
 }
 
 export interface RunResult {
@@ -724,7 +730,7 @@ export interface Session {
    * layer before in taps: 'layer.2.output' to start at layer 3. The result is bit-identical to a
    * whole run. Throws 'INVALID_ARGUMENT' for an invalid layer, when that output is not retained and
    * before the first run, and 'CANCELLED'. */
-  runFrom(layer: number, options?: CallOptions): Promise<RunResult>
+  runFrom(layer: number, options?: CallOptions & Pick<RunOptions, 'values'>): Promise<RunResult>
   /** Replaces an input of a session with `intervene`, for later runs. Throws 'INVALID_ARGUMENT' for
    * an unknown name, a wrong array type or a wrong length. The inputs, with layer 3 as an example:
    * - 'token_mask', Uint8Array [batch, T]: 0 masks a token as key of every query; initially 1.
@@ -752,21 +758,27 @@ export interface Session {
   statistics(options?: { layer?: number; batch?: number }): Promise<HeadStatistics[][]>
   /** Returns the attention rollout (Abnar & Zuidema 2020) of the last run: one row [T] with a
    * query, otherwise [T, T]. Requires taps 'all' or 'rows'. One row needs no more memory than the
-   * weights of a few queries; all of them need all maps. */
-  rollout(options?: {
-    query?: Query
-    /** How heads are fused. Default 'mean'. */
-    fusion?: 'mean' | 'min' | 'max'
-    /** Weight of the identity, above 0 and at most 1. Default 0.5. */
-    residual?: number
-    /** Default 0. */
-    firstLayer?: number
-    /** At least 1. Default: all layers from firstLayer on. */
-    layerCount?: number
-    /** Fraction of each row's smallest weights to set to zero, from 0 to below 1. Default 0. */
-    discard?: number
-    batch?: number
-  }): Promise<Shaped>
+   * weights of a few queries; all of them need all maps. With a query onProgress counts layers, and
+   * the signal ends it between them. */
+  rollout(
+    options?: CallOptions & {
+      query?: Query
+      /** With a query: the rows of the rollouts from firstLayer up to each layer, [layerCount, T], for
+       * about the time of one. Default false. */
+      each?: boolean
+      /** How heads are fused. Default 'mean'. */
+      fusion?: 'mean' | 'min' | 'max'
+      /** Weight of the identity, above 0 and at most 1. Default 0.5. */
+      residual?: number
+      /** Default 0. */
+      firstLayer?: number
+      /** At least 1. Default: all layers from firstLayer on. */
+      layerCount?: number
+      /** Fraction of each row's smallest weights to set to zero, from 0 to below 1. Default 0. */
+      discard?: number
+      batch?: number
+    }
+  ): Promise<Shaped>
   /** EXPERIMENTAL: may change. Explains the last run by methods and returns their tensors by name;
    * docs/explain.md says what they mean. Of the states of the patches: 'pca', principal components
    * and their colours; 'similarity', cosines of all pairs of patches; 'kmeans', groups of them. The

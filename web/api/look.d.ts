@@ -9,6 +9,7 @@ import type {
   CallOptions,
   ColormapName,
   ImageInput,
+  LoadModelOptions,
   Model,
   ModelInfo,
   ModelSource,
@@ -29,6 +30,8 @@ export interface LookOptions extends CallOptions {
   /** As loadModel takes it, or a model that is open. A model is loaded with its first picture and stays
    * open until release(). The same address or object names the same model, also for <attention-map>. */
   model: ModelSource | Model
+  /** As of loadModel(). */
+  hub?: LoadModelOptions['hub']
   /** As of run(). */
   fit?: 'model' | 'whole'
   /** Decodes a picture. Default: createImageBitmap; in Node the package sharp, where it is installed. */

@@ -10,6 +10,7 @@ export interface AttentionMapProps {
   src?: string
   scene?: number
   model?: string
+  hub?: string
   view?: 'overlay' | 'map' | 'rollout'
   layer?: number
   head?: number | 'mean'
@@ -33,7 +34,7 @@ export interface LookState {
  * as picture: nothing runs. `model` is compared by identity: keep objects outside the component. */
 export function useLook(
   image: LookImage | null | undefined,
-  options: Pick<LookOptions, 'model' | 'fit'>
+  options: Pick<LookOptions, 'model' | 'hub' | 'fit'>
 ): LookState
 
 /** The element itself in JSX, once anything of 'heed/react' is imported. */

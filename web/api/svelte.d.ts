@@ -10,7 +10,7 @@ import type { Scale } from 'heed/plot'
 export interface CanvasMapOptions
   extends MapChoice,
     DrawOptions,
-    Pick<LookOptions, 'model' | 'fit'> {
+    Pick<LookOptions, 'model' | 'hub' | 'fit'> {
   /** null: nothing is drawn. */
   image: LookImage | null | undefined
   /** The map was drawn: its sentence, which is also the canvas's label, the scale of its colours, and the run. */

@@ -5,7 +5,11 @@ import type { LookImage, LookResult } from 'heed/look'
 
 /** Whether the model need not see the picture again. */
 const isSame = (a: CanvasMapOptions | undefined, b: CanvasMapOptions) =>
-  a !== undefined && a.image === b.image && a.model === b.model && a.fit === b.fit
+  a !== undefined &&
+  a.image === b.image &&
+  a.model === b.model &&
+  a.hub === b.hub &&
+  a.fit === b.fit
 
 export class CanvasMap {
   #canvas
@@ -18,12 +22,12 @@ export class CanvasMap {
     this.update(options)
   }
 
-  async #see({ image, model, fit }: CanvasMapOptions): Promise<LookResult> {
+  async #see({ image, model, hub, fit }: CanvasMapOptions): Promise<LookResult> {
     this.#stop.abort()
     this.#stop = new AbortController()
     const { signal } = this.#stop,
       { look } = await import('./look.js')
-    return look(image as LookImage, { model, fit, signal })
+    return look(image as LookImage, { model, hub, fit, signal })
   }
 
   async #map(options: CanvasMapOptions) {

@@ -1,6 +1,7 @@
 /* <attention-map>: one map over a picture, for other pages. Attributes: src or image (a picture's
  * address, of another origin where that allows it by CORS) or scene (a drawn one, by its seed), model
- * (a folder's address, likewise; none = the demo), device ("wasm" or "webgpu"), view
+ * (a folder's address, likewise; none = the demo), hub (a hub's address, or nothing for Hugging Face's;
+ * model is then owner/name), device ("wasm" or "webgpu"), view
  * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
  * number), query ("row,column" or "cls"), colours, end (where the colours end, in times uniform, 1
  * to the number of tokens, so that elements compare; without it at the largest weight, or 4). Events: "drawn", with the row of weights as
@@ -43,8 +44,12 @@ type Run = [picture: ImageBitmap | HTMLCanvasElement | OffscreenCanvas, found: F
 /** The model of an element: that of its folder's address, or the demo. */
 function open(element: AttentionMap) {
   const name = element.getAttribute('model'),
-    folder = name && new URL(name.replace(/\/?$/, '/'), document.baseURI)
-  return openOnce(folder || demoModel, {}, deviceOf(element))
+    hub = element.getAttribute('hub'),
+    device = deviceOf(element)
+  if (!name) return openOnce(demoModel, {}, device)
+  return hub === null
+    ? openOnce(new URL(name.replace(/\/?$/, '/'), document.baseURI), {}, device)
+    : openOnce(name, { hub: hub || true }, device)
 }
 
 async function fetched(address: string) {
@@ -86,6 +91,7 @@ class AttentionMap extends Element {
     'src',
     'image',
     'model',
+    'hub',
     'device',
     'view',
     'layer',

@@ -5,7 +5,7 @@
 import { asHeed, cancelled, closed, HeedError, refuseParts } from './error.js'
 import { pause } from './host.js'
 import { pixelCount, pixelsOf, writeInput } from './inputs.js'
-import { rollout, rolloutRow } from './maps.js'
+import { rollout, rolloutRows, stepBack } from './maps.js'
 import { infoOf, lendFiles, namesOf } from './model_records.js'
 import { startModule } from './module.js'
 import { ModuleMemory } from './module_memory.js'
@@ -558,13 +558,13 @@ export class Engine {
     return this.#read(id, () => viewOf(this.#ran(id, 'value'), name))
   }
 
-  async run({ id, input, fit, maps }: Methods['run']['args'], context: CallContext) {
+  async run({ id, input, fit, maps, values }: Methods['run']['args'], context: CallContext) {
     const session = this.#session(id)
     session.regions = writeInput(session, input, fit)
     return this.#onDevice(id, context, () => {
       const { module, address } = session // another one once its device was lost
       module.check(module.exports.session_write(address))
-      return this.#runParts(session, 0, context, maps)
+      return this.#runParts(session, 0, context, { maps, values })
     })
   }
 
@@ -627,7 +627,7 @@ export class Engine {
    * What a layer reads of those before it is the output of the last, which lies where it was: a
    * tap's place is no other value's.
    */
-  async runFrom({ id, layer }: Methods['runFrom']['args'], context: CallContext) {
+  async runFrom({ id, layer, values }: Methods['runFrom']['args'], context: CallContext) {
     const session = this.#ran(id, 'run'),
       before = `layer.${layer - 1}.output`
     if (!session.taps.includes(before))
@@ -635,7 +635,9 @@ export class Engine {
         'INVALID_ARGUMENT',
         `runFrom: earlier layers not retained (found no "${before}" in taps)`
       )
-    return this.#onDevice(id, context, () => this.#runParts(session, layer + 1, context))
+    return this.#onDevice(id, context, () =>
+      this.#runParts(session, layer + 1, context, { values })
+    )
   }
 
   /** Part 0 is the embeddings, part i + 1 layer i; the last is what follows the layers. */
@@ -643,7 +645,7 @@ export class Engine {
     session: OpenSession,
     first: number,
     context: CallContext,
-    maps = true
+    { maps = true, values = true }: { maps?: boolean; values?: boolean } = {}
   ): Promise<RunResult> {
     const { module, address, info, taps, gpu, program } = session,
       { layers } = info,
@@ -666,7 +668,9 @@ export class Engine {
         taps === 'all' && maps
           ? Array.from({ length: layers }, (_, i) => view(`layer.${i}.attention.weights`).data)
           : null,
-      values: Object.fromEntries(Array.isArray(taps) ? taps.map((name) => [name, view(name)]) : []),
+      values: Object.fromEntries(
+        Array.isArray(taps) && values ? taps.map((name) => [name, view(name)]) : []
+      ),
       region: session.regions?.at(-1) ?? null,
       regions: session.regions ?? null
     })
@@ -749,14 +753,14 @@ export class Engine {
     )
   }
 
-  rollout(args: Methods['rollout']['args']) {
-    return this.#read(args.id, () => {
-      const { module, address, info } = this.#oneGrid(args.id, 'rollout', true)
-      return (
-        rolloutRow(module, address, args) ??
-        rollout(module, info, args, (at) => this.#attention({ ...args, ...at }))
-      )
-    })
+  async rollout(args: Methods['rollout']['args'], context: CallContext) {
+    const session = this.#oneGrid(args.id, 'rollout', true),
+      map = (at: { layer: number; head: number }) => this.#attention({ ...args, ...at })
+    if ((args.query ?? -1) < 0)
+      return this.#read(args.id, () => rollout(session.module, session.info, args, map))
+    return rolloutRows(session, args, context, (layer, rows) =>
+      this.#read(args.id, () => stepBack(session, args, layer, rows, map), context)
+    )
   }
 
   /** The patches' states of an image of the last run. */

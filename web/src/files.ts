@@ -102,7 +102,7 @@ export const toldFiles = (told: Record<string, object | undefined>): NamedSource
   )
 
 export async function describeFiles(source: ModelSource, file?: string) {
-  if (file) source = new URL(file, (await addressOf(source as string)).replace(/\/?$/, '/'))
+  if (file) source = new URL(file, (await addressOf(source as string | URL)).replace(/\/?$/, '/'))
   const transfer: Transferable[] = [],
     files: NamedSource[] = []
   for (const [name, value] of isOne(source) ? [[nameOf(source), source]] : listFiles(source))

@@ -5,6 +5,7 @@ import { closed, HeedError } from './error.js'
 import { describeFiles, toldFiles } from './files.js'
 import { dispose, inNode } from './host.js'
 import { argument, checked, tokenOf } from './options.js'
+import { hubAddress } from './hub.js'
 import { describeInput, noPictures } from './picture.js'
 import { baseOf, setBase } from './place.js'
 import { shaped, shapedRows, shapedRun } from './shapes.js'
@@ -75,8 +76,8 @@ class Runtime implements heed.Runtime {
     this.#channel ? this.#channel.call(...args) : Promise.reject(closed('runtime'))
 
   async loadModel(source: ModelSource, options?: LoadModelOptions) {
-    const { file, way, weightsKey, names, hints, ...call } = checked('loadModel', options),
-      { files, transfer } = await describeFiles(source, file),
+    const { file, hub, way, weightsKey, names, hints, ...call } = checked('loadModel', options),
+      { files, transfer } = await describeFiles(hub ? hubAddress(source, hub) : source, file),
       told = toldFiles({ 'names.json': names, 'hints.json': hints })
     const { id, info } = await this.#call(
       'loadModel',
@@ -225,23 +226,24 @@ class Session implements heed.Session {
   }
 
   async run(input: ImageInput | ImageInput[], options?: RunOptions) {
-    const { fit, maps, ...call } = checked('run', options),
+    const { fit, maps, values, ...call } = checked('run', options),
       described = await describeInput(input),
       result = await this.#send(
         'run',
-        { input: described.input, fit, maps },
+        { input: described.input, fit, maps, values },
         call,
         described.transfer
       )
     return shapedRun(result, (await this.#made).info)
   }
 
-  async runFrom(layer: number, options?: CallOptions) {
-    const result = await this.#send(
-      'runFrom',
-      { layer: argument('runFrom', 'layer', layer, 'Size') },
-      checked('runFrom', options)
-    )
+  async runFrom(layer: number, options?: CallOptions & Pick<RunOptions, 'values'>) {
+    const { values, ...call } = checked('runFrom', options),
+      result = await this.#send(
+        'runFrom',
+        { layer: argument('runFrom', 'layer', layer, 'Size'), values },
+        call
+      )
     return shapedRun(result, (await this.#made).info)
   }
 
@@ -270,7 +272,12 @@ class Session implements heed.Session {
     return this.#ask('statistics', options)
   }
   async rollout(options?: Parameters<heed.Session['rollout']>[0]) {
-    return shapedRows(await this.#ask('rollout', options), options?.query !== undefined)
+    const { onProgress, signal, ...wanted } = checked('rollout', options),
+      weights = await this.#send('rollout', wanted, { onProgress, signal }),
+      { tokens } = await this.ready
+    return wanted.query !== undefined && !wanted.each
+      ? shaped(weights, tokens)
+      : shaped(weights, weights.length / tokens, tokens)
   }
   async explain(options: Parameters<heed.Session['explain']>[0]) {
     const { onProgress, signal, source, ...wanted } = checked('explain', options, 'methods'),

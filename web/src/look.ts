@@ -308,12 +308,13 @@ function meanOf(maps: Float32Array, token: number, { heads, tokens }: SessionInf
 }
 
 export async function look(image: LookImage, options: LookOptions): Promise<LookResult> {
-  const { model, fit, decode, ...call } = checked('look', options, 'model')
+  const { model, fit, decode, onProgress, signal, ...load } = checked('look', options, 'model'),
+    call = { onProgress, signal }
   if (model === undefined)
     argument('look', 'model', model, [['an address, files, bytes or a Model', () => false]])
   try {
     const [opened, picture] = await Promise.all([
-      openOnce(model, call),
+      openOnce(model, { ...load, ...call }),
       pictureOf(image, { decode, signal: call.signal })
     ])
     return await inTurn(opened, () => runOne(opened, picture, { fit, ...call }))

@@ -54,7 +54,8 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   createRuntime:
     'threads:auto|Size simd:auto|simd worker:Boolean base:Any device:wasm|webgpu|auto weights:f32|f16 softwareAdapter:Boolean',
   loadModel:
-    ' file:Name weightsKey:Name names:Options hints:Options way:weights|graph|reference' + call,
+    ' file:Name hub:Boolean|Name|URL weightsKey:Name names:Options hints:Options way:weights|graph|reference' +
+    call,
   evaluate: 'taps:none|all' + call,
   check: 'tolerance:Number results:Boolean',
   scene: 'seed:Seed clutter:Number noise:Number objects:Array',
@@ -65,14 +66,16 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
   preprocess:
     'mean:Number|Numbers std:Positive|Numbers resample:nearest|lanczos|bilinear|bicubic|box|hamming crop:Positive|none rescale:Positive',
   intervene: 'temperature:Positive emptyRow:zero|nan|mean',
-  run: 'fit:model|whole maps:Boolean' + call,
+  run: 'fit:model|whole maps:Boolean values:Boolean' + call,
   prepare: 'fit:model|whole',
-  runFrom: call,
+  runFrom: 'values:Boolean' + call,
   write: 'name:Name data:Uint8Array|Float32Array',
   attention: 'layer:pool|Count head:Count|mean' + place,
   statistics: 'layer:Count batch:Count',
   rollout:
-    'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number' + place,
+    'fusion:mean|min|max residual:Positive firstLayer:Count layerCount:Size discard:Number each:Boolean' +
+    place +
+    call,
   explain:
     'methods:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names heads:Names clusters:Size square:Size sourceMean:Boolean' +
     call

@@ -40,7 +40,7 @@ export function AttentionMap({
 
 export function useLook(
   image: LookImage | null | undefined,
-  { model, fit }: LookOptions
+  { model, hub, fit }: Pick<LookOptions, 'model' | 'hub' | 'fit'>
 ): LookState {
   const [state, setState] = useState({ pending: !!image } as LookState)
   useEffect(() => {
@@ -48,12 +48,12 @@ export function useLook(
     const stop = new AbortController()
     setState({ pending: true })
     import('./look.js')
-      .then(({ look }) => look(image, { model, fit, signal: stop.signal }))
+      .then(({ look }) => look(image, { model, hub, fit, signal: stop.signal }))
       .then(
         (result) => stop.signal.aborted || setState({ pending: false, result }),
         (error) => stop.signal.aborted || setState({ pending: false, error })
       )
     return () => stop.abort()
-  }, [image, model, fit])
+  }, [image, model, hub, fit])
   return state
 }

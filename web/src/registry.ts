@@ -1,10 +1,11 @@
 /* The models that look() and <attention-map> have open: one runtime for each device, and each model once, with
  * one session, whoever names it. They stay open until release(). */
 import { HeedError, refuseParts } from './error.js'
+import { hubAddress } from './hub.js'
 import { inNode } from './host.js'
 import { createRuntime } from './index.js'
 import { isURL } from './realm.js'
-import type { CallOptions, Model, ModelSource, Runtime, Session, SessionInfo } from 'heed'
+import type { LoadModelOptions, Model, ModelSource, Runtime, Session, SessionInfo } from 'heed'
 
 /* Up to this many bytes of maps a session has them all; a larger model computes rows on demand. */
 const keptMost = 160e6
@@ -46,11 +47,16 @@ function keyOf(source: ModelSource | Model) {
   return URL.canParse?.(source, document.baseURI) ? new URL(source, document.baseURI).href : source
 }
 
-async function open(source: ModelSource | Model, device: Device, call: CallOptions) {
+async function open(
+  source: ModelSource | Model,
+  device: Device,
+  { onProgress, signal, ...load }: LoadModelOptions
+) {
+  const call = { onProgress, signal }
   const model =
     typeof (source as Model)?.createSession === 'function'
       ? (source as Model)
-      : await (await runtimeOn(device)).loadModel(source as ModelSource, call)
+      : await (await runtimeOn(device)).loadModel(source as ModelSource, { ...load, ...call })
   refuseParts('look', model.info)
   const { layers, heads, prefixTokens, runHeight, runWidth, patch } = model.info,
     tokens = prefixTokens + Math.floor(runHeight / patch) * Math.floor(runWidth / patch),
@@ -61,13 +67,17 @@ async function open(source: ModelSource | Model, device: Device, call: CallOptio
 
 /** A model that is named again is not loaded again. */
 export function openOnce(
-  source: ModelSource | Model,
-  call: CallOptions = {},
+  named: ModelSource | Model,
+  { hub, ...how }: LoadModelOptions = {},
   device: Device = 'wasm'
 ): Promise<Opened> {
+  const source = hub ? hubAddress(named, hub) : named,
+    key = keyOf(source)
   const models = opened.get(device) ?? new Map<unknown, Promise<Opened>>()
   opened.set(device, models)
-  return once(models, keyOf(source), () => open(source, device, call))
+  return once(models, typeof key === 'string' ? `${key} ${how.file ?? ''}` : key, () =>
+    open(source, device, how)
+  )
 }
 
 /** Those who share a session take turns: it has the maps of its last run. */

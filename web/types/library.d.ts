@@ -70,7 +70,13 @@ export interface Methods {
   closeSession: { args: { id: number }; result: void }
   write: { args: { id: number; name: string; data: Uint8Array | Float32Array }; result: void }
   run: {
-    args: { id: number; input: RunInput; fit?: 'model' | 'whole'; maps?: boolean }
+    args: {
+      id: number
+      input: RunInput
+      fit?: 'model' | 'whole'
+      maps?: boolean
+      values?: boolean
+    }
     result: RunResult
   }
   prepare: {
@@ -78,7 +84,7 @@ export interface Methods {
     result: { shape: number[]; data: Float32Array; regions: Region[] }
   }
   value: { args: { id: number; name: string }; result: Tensor }
-  runFrom: { args: { id: number; layer: number }; result: RunResult }
+  runFrom: { args: { id: number; layer: number; values?: boolean }; result: RunResult }
   attention: {
     args: MapPlace & { layer: number | 'pool'; head: number | 'mean' }
     result: Float32Array
@@ -94,6 +100,7 @@ export interface Methods {
       firstLayer?: number
       layerCount?: number
       discard?: number
+      each?: boolean
     }
     result: Float32Array
   }
@@ -367,7 +374,7 @@ export type ExportName =
   | 'session_memory'
   | 'session_picture'
   | 'session_prepare'
-  | 'session_rollout'
+  | 'session_rollout_back'
   | 'session_run_part'
   | 'session_set'
   | 'session_view'

@@ -22,6 +22,10 @@ declare module '*/heed/shards.js' {
 declare module '*/heed/weights.js' {
   export const isWeights: typeof import('../src/weights.js').isWeights
 }
+declare module '*/heed/hub.js' {
+  export const hubAddress: typeof import('../src/hub.js').hubAddress
+  export const isHubName: typeof import('../src/hub.js').isHubName
+}
 declare module '*/heed/weight_files.js' {
   export const isOtherMakers: typeof import('../src/weight_files.js').isOtherMakers
   export const modelFiles: typeof import('../src/weight_files.js').modelFiles

@@ -28,9 +28,9 @@ double heed_web_map_divergence(const float *a, const float *b, uint32_t n) {
   return heed_map_divergence(a, b, n);
 }
 
-void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
-                            double *distances) {
-  heed_map_distances(maps, heads, tokens, stride, distances);
+void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t queries, uint32_t tokens,
+                            uint32_t stride, double *distances) {
+  heed_map_distances(maps, heads, queries, tokens, stride, distances);
 }
 
 heed_status heed_web_map_groups(heed_web *web, const double *distances, uint32_t count,

@@ -125,43 +125,24 @@ heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint
   return HEED_OK;
 }
 
-/* The weights of all layers; *kept: whether the session kept each of them. */
-static heed_status find_layers(const heed_web_session *s, heed_value *weights, const float **maps,
-                               uint32_t batch, bool *kept) {
-  *kept = true;
-  for (uint32_t layer = 0; layer < s->layers; layer++) {
-    heed_shape shape;
-    const float *all;
-    weights[layer] = find_weights(s, layer, &shape);
-    if (shape.rank != 4 || shape.dim[1] != s->heads || shape.dim[2] != s->tokens ||
-        shape.dim[3] != s->tokens)
-      return heed_fail(&s->web->error, HEED_UNSUPPORTED,
-                       "rollout: layer %u has other maps (expected %u heads, %u tokens)", layer,
-                       s->heads, s->tokens);
-    if (heed_session_view(s->session, weights[layer], (const void **)&all, NULL) == HEED_OK)
-      maps[layer] = all + (size_t)batch * s->heads * s->tokens * s->tokens;
-    else
-      *kept = false;
-  }
+/* Rows from maps that were kept, where they were. */
+static heed_status multiply_rows(heed_web_session *s, const heed_rollout_desc *desc,
+                                 heed_value weights, uint32_t batch, uint32_t count, double *rows) {
+  const float *all;
+  heed_error *error = &s->web->error;
+  if (heed_session_view(s->session, weights, (const void **)&all, NULL) != HEED_OK)
+    return heed_session_rollout_back(s->session, desc, weights, batch, count, rows, error);
+  const size_t map = (size_t)s->tokens * s->tokens;
+  for (uint32_t r = 0; r < count; r++)
+    HEED_TRY(heed_map_rollout_back(s->web->context, desc, all + batch * s->heads * map,
+                                   rows + (size_t)r * s->tokens, error));
   return HEED_OK;
 }
 
-static heed_status run_rollout(heed_web_session *s, heed_rollout_desc *desc, uint32_t batch,
-                               heed_value *weights, const float **maps, float *row) {
-  bool kept;
-  if (s->web->defers) /* layer after layer by the backend itself */
-    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "rollout: maps are on another device");
-  HEED_TRY(find_layers(s, weights, maps, batch, &kept));
-  if (!kept)
-    return heed_session_rollout_row(s->session, desc, weights, batch, row, row, &s->web->error);
-  desc->maps = maps;
-  return heed_map_rollout_row(s->web->context, desc, NULL, row, row, &s->web->error);
-}
-
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32_t query,
-                                     heed_fusion fusion, double residual, uint32_t first_layer,
-                                     uint32_t layer_count, double discard) {
-  const heed_context *context = s->web->context;
+heed_status heed_web_session_rollout_back(heed_web_session *s, uint32_t batch, heed_fusion fusion,
+                                          double residual, uint32_t first_layer,
+                                          uint32_t layer_count, double discard, uint32_t layer,
+                                          double *rows, uint32_t count) {
   heed_rollout_desc desc = {.struct_size = sizeof desc,
                             .layers = s->layers,
                             .heads = s->heads,
@@ -171,25 +152,19 @@ heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32
                             .first_layer = first_layer,
                             .layer_count = layer_count,
                             .discard = (float)discard};
+  heed_shape shape;
   HEED_TRY(check_below(s, "image", batch, s->batch));
-  HEED_TRY(check_below(s, "query", query, s->tokens));
-  heed_value *weights = heed_alloc(context, s->layers, sizeof *weights);
-  const float **maps = heed_alloc(context, s->layers, sizeof *maps);
-  float *row = heed_alloc(context, s->tokens, sizeof *row);
-  heed_status status = weights && maps && row
-                           ? HEED_OK
-                           : heed_fail_memory(&s->web->error, "rollout", s->tokens * sizeof *row);
-  if (status == HEED_OK) {
-    row[query] = 1.0f;
-    status = run_rollout(s, &desc, batch, weights, maps, row);
-  }
-  heed_free(context, weights);
-  heed_free(context, maps);
-  if (status != HEED_OK) {
-    heed_free(context, row);
-    return status;
-  }
-  s->web->out.block =
-      (struct heed_web_out_block){.address = HEED_WEB_ADDRESS(row), .count = (double)s->tokens};
-  return HEED_OK;
+  HEED_TRY(heed_map_rollout_check(&desc, &s->web->error));
+  HEED_TRY(check_below(s, "layer", layer, s->layers));
+  if (s->web->defers) /* layer after layer by the backend itself */
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED, "rollout: maps are on another device");
+  const heed_value weights = find_weights(s, layer, &shape);
+  if (shape.rank != 4 || shape.dim[1] != s->heads || shape.dim[2] != s->tokens ||
+      shape.dim[3] != s->tokens)
+    return heed_fail(&s->web->error, HEED_UNSUPPORTED,
+                     "rollout: layer %u has other maps (expected %u heads, %u tokens)", layer,
+                     s->heads, s->tokens);
+  desc.layers = 1;
+  desc.first_layer = desc.layer_count = 0;
+  return multiply_rows(s, &desc, weights, batch, count, rows);
 }

@@ -210,12 +210,14 @@ heed_status heed_web_session_view(heed_web_session *s, const char *name);
 HEED_WEB_EXPORT(session_attention)
 heed_status heed_web_session_attention(heed_web_session *s, uint32_t batch, uint32_t layer,
                                        int head, int query);
-/* One token's row of the rollout, by heed_map_rollout_row where the maps were kept, otherwise from
- * queries and keys by heed_session_rollout_row. fusion: as that record. out: block, of floats. */
-HEED_WEB_EXPORT(session_rollout)
-heed_status heed_web_session_rollout(heed_web_session *s, uint32_t batch, uint32_t query,
-                                     heed_fusion fusion, double residual, uint32_t first_layer,
-                                     uint32_t layer_count, double discard);
+/* One layer of the rollout, from the last back: rows [count, T] become rows times its matrix, by
+ * heed_map_rollout_back where its maps were kept, otherwise from queries and keys. first_layer,
+ * layer_count: of the whole rollout, which is checked. fusion: as that record. */
+HEED_WEB_EXPORT(session_rollout_back)
+heed_status heed_web_session_rollout_back(heed_web_session *s, uint32_t batch, heed_fusion fusion,
+                                          double residual, uint32_t first_layer,
+                                          uint32_t layer_count, double discard, uint32_t layer,
+                                          double *rows, uint32_t count);
 
 /* explain.c: definitions over plain arrays, for who calls them at once. Arrays are the caller's;
  * sizes are not looked at. Functions that fill an array take arrays first, then numbers, then what
@@ -231,8 +233,8 @@ void heed_web_map_mass_mask(const float *weights, uint32_t *order, uint32_t n, d
 HEED_WEB_EXPORT(map_divergence)
 double heed_web_map_divergence(const float *a, const float *b, uint32_t n);
 HEED_WEB_EXPORT(map_distances)
-void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t tokens, uint32_t stride,
-                            double *distances);
+void heed_web_map_distances(const float *maps, uint32_t heads, uint32_t queries, uint32_t tokens,
+                            uint32_t stride, double *distances);
 /* Those of all heads nearer than the limit, as heed_map_groups numbers them. */
 HEED_WEB_EXPORT(map_groups)
 heed_status heed_web_map_groups(heed_web *web, const double *distances, uint32_t count,

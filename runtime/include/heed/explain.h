@@ -132,10 +132,10 @@ HEED_API double heed_map_mean_share(const float *attention, uint32_t tokens, uin
 /* EXPERIMENTAL: may change. The Jensen-Shannon divergence of two rows [n], each made to sum to 1,
  * in nats: 0 to ln 2. A row of zeros stays one. */
 HEED_API double heed_map_divergence(const float *a, const float *b, uint32_t n);
-/* EXPERIMENTAL: may change. distances [heads, heads] of maps [heads, tokens, tokens]: that
+/* EXPERIMENTAL: may change. distances [heads, heads] of maps [heads, queries, tokens]: that
  * divergence, mean over every stride-th query, 0: all. */
-HEED_API void heed_map_distances(const float *maps, uint32_t heads, uint32_t tokens,
-                                 uint32_t stride, double *distances);
+HEED_API void heed_map_distances(const float *maps, uint32_t heads, uint32_t queries,
+                                 uint32_t tokens, uint32_t stride, double *distances);
 /* EXPERIMENTAL: may change. Groups by average linkage (Sokal and Michener 1958) of distances
  * [count, count]: the two nearest groups become one while they are nearer than `limit`, ties to the
  * lower members. group [count]: the number of each one's group, from 0, the largest group first, of

@@ -55,8 +55,8 @@ export interface Explain {
 
   /** Returns the Jensen-Shannon divergence of two rows, each made to sum to 1, in nats: 0 to ln 2. */
   divergence(a: Float32Array, b: Float32Array): number
-  /** Returns the distances [H, H] of maps [T, T]: the divergence of their rows, mean over every
-   * stride-th query. */
+  /** Returns the distances [H, H] of maps [T, T], or of the same queries of each, [Q, T]: the
+   * divergence of their rows, mean over every stride-th query. */
   mapDistances(
     maps: Float32Array[],
     tokens: number,

@@ -80,7 +80,7 @@ export class Explain extends Rows {
   mapDistances(maps: Float32Array[], tokens: number, stride = 1) {
     expectNumber('stride', stride, 1)
     if (!Array.isArray(maps) || maps.length) expectRows(maps)
-    for (const map of maps) expectArray('maps', map, tokens ** 2)
+    for (const map of maps) expectArray('maps', map, multiple(map.length, tokens))
     return super.mapDistances(maps, tokens, stride)
   }
 

@@ -126,7 +126,7 @@ export class Rows {
     )
   }
 
-  /** @param maps of each head, [T, T] */
+  /** @param maps of each head, [T, T], or of as many queries of all, [Q, T] */
   mapDistances(maps: Float32Array[], tokens: number, stride = 1) {
     const { length } = maps
     if (!length) return new Float64Array(0)
@@ -135,6 +135,7 @@ export class Rows {
       new Float64Array(length * length),
       [joined(maps)],
       length,
+      maps[0].length / tokens,
       tokens,
       stride
     )

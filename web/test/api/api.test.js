@@ -933,6 +933,27 @@ inBoth(
   }
 )
 
+/**
+ * The rows up to each layer are those of rollouts that end there.
+ * @param {import('heed').Session[]} sessions
+ * @param {any} how
+ */
+async function checkEach(sessions, how) {
+  const query = 39,
+    { firstLayer = 0, layerCount = 5 - firstLayer } = how
+  for (const session of sessions) {
+    const each = await session.rollout({ ...how, query, each: true }),
+      { tokens } = await session.ready
+    assert.deepEqual([...each.dims], [layerCount, tokens])
+    for (let count = 1; count <= layerCount; count++) {
+      const row = await session.rollout({ ...how, query, layerCount: count })
+      row.forEach((weight, i) =>
+        assert.ok(Math.abs(weight - each[(count - 1) * tokens + i]) < 1e-7, `${count} layers`)
+      )
+    }
+  }
+}
+
 inBoth(
   'a row of the rollout: from queries and keys alone as from all maps, of some layers, of masked attention',
   async (runtime) => {
@@ -962,6 +983,7 @@ inBoth(
               `${JSON.stringify(how)}, query ${query}`
             )
           }
+        await checkEach([kept, made], how)
       }
     }
     await assert.rejects(
@@ -971,6 +993,44 @@ inBoth(
     model.close()
   }
 )
+
+inBoth('a rollout says which layer it is at, and is cancelled between layers', async (runtime) => {
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession({ taps: 'rows' }),
+    stop = new AbortController(),
+    said = /** @type {number[]} */ ([])
+  await session.run(picture)
+  const whole = await session.rollout({
+    query: 0,
+    each: true,
+    onProgress: ({ done, total }) => said.push(done, total)
+  })
+  assert.deepEqual(said, [1, 5, 2, 5, 3, 5, 4, 5, 5, 5])
+  const cancelled = session.rollout({
+    query: 0,
+    each: true,
+    signal: stop.signal,
+    onProgress: ({ done }) => done === 2 && stop.abort()
+  })
+  await assert.rejects(cancelled, fails('CANCELLED', /rollout/))
+  assert.deepEqual(await session.rollout({ query: 0, each: true }), whole)
+  model.close()
+})
+
+inBoth('values that a run does not hand out are read one by one', async (runtime) => {
+  const model = await runtime.loadModel(demoModel),
+    names = ['layer.1.key', 'layer.4.output'],
+    session = model.createSession({ taps: names }),
+    { values } = await session.run(picture),
+    without = await session.run(picture, { values: false })
+  assert.deepEqual(without.values, {})
+  for (const name of names) {
+    const value = await session.value(name)
+    assert.deepEqual(Float32Array.from(value), values[name].data)
+    assert.deepEqual([...value.dims], values[name].shape)
+  }
+  model.close()
+})
 
 inBoth('the pooling attention is a layer of its own', async (runtime) => {
   /** @param {string} name */

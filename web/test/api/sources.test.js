@@ -18,7 +18,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { createRuntime, demoModel, HeedError, packageFolder, repository } from '../package.js'
+import {
+  createRuntime,
+  demoModel,
+  HeedError,
+  look,
+  packageFolder,
+  release,
+  repository
+} from '../package.js'
 
 const demo = join(repository, 'runtime/demo/model'),
   index = 'model.safetensors.index.json'
@@ -350,6 +358,47 @@ for (const [mode, options] of Object.entries(modes)) {
     server.closeAllConnections?.()
   })
 }
+
+test('a name on a hub is asked for there, and only where the caller says so', async () => {
+  const asked = /** @type {string[]} */ ([]),
+    server = createServer(({ url = '' }, response) => {
+      asked.push(url)
+      const [, name] = /^\/acme\/shapes\.v1\/resolve\/(?:main|v2)\/([\w.]+)$/.exec(url) ?? [],
+        path = name && join(demo, name)
+      if (path && fs.existsSync(path)) response.end(readFileSync(path))
+      else response.writeHead(404).end()
+    })
+  server.keepAliveTimeout = 60000 // on a slow machine, a connection that ends is one that is asked again
+  await new Promise((done) => server.listen(0, 'localhost', () => done(null)))
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address()),
+    hub = `http://localhost:${port}/`,
+    runtime = await createRuntime({ threads: 1 })
+  try {
+    const { info } = await runtime.loadModel('acme/shapes.v1', { hub })
+    assert.equal(info.layers, 5)
+    assert.ok(asked.includes('/acme/shapes.v1/resolve/main/model.safetensors'))
+    await runtime.loadModel('acme/shapes.v1@v2', { hub: new URL(hub) })
+    assert.ok(asked.includes('/acme/shapes.v1/resolve/v2/model.safetensors'))
+    const { length } = asked
+    await assert.rejects(runtime.loadModel('acme/shapes.v1'), { status: 'IO' })
+    assert.equal(asked.length, length)
+    for (const name of ['shapes', 'a/b/c', '../b', 'a/b@../c', 'https://a/b', new Uint8Array(8)])
+      await assert.rejects(
+        runtime.loadModel(/** @type {any} */ (name), { hub }),
+        fails('INVALID_ARGUMENT', /no name on a hub .*expected owner\/name/)
+      )
+    const found = await look(
+      { data: new Uint8Array(4 * 224 * 224), width: 224, height: 224 },
+      { model: 'acme/shapes.v1', hub }
+    )
+    assert.equal(found.info.layers, 5)
+  } finally {
+    await release()
+    runtime.close()
+    server.close()
+    server.closeAllConnections?.()
+  }
+})
 
 test('a file beside weights that is there and cannot be read is an error, not a file less', async () => {
   const folder = made('beside', /** @type {any} */ ({})),

@@ -102,6 +102,14 @@ test('heads are as far apart as their rows, mean over queries', () => {
       )
     )
   }
+  const [one, other] = maps.map((map) => map.slice(4, 12)) // two of the four queries
+  near(
+    [explain.mapDistances([one, other], 4)[1]],
+    [(divergenceOf(row(one, 0), row(other, 0)) + divergenceOf(row(one, 1), row(other, 1))) / 2],
+    1e-12
+  )
+  assert.throws(() => explain.mapDistances([one, maps[0]], 4), /wrong length/)
+  assert.throws(() => explain.mapDistances([one, other], 3), /maps: wrong length/)
   assert.equal(explain.mapDistances([], 4).length, 0)
 })
 
