@@ -23,6 +23,7 @@ mount -t proc proc "$folder/proc"
 mount --bind /dev "$folder/dev"
 for part in pts shm; do [ ! -d "/dev/$part" ] || mount --bind "/dev/$part" "$folder/dev/$part"; done
 cp /etc/resolv.conf "$folder/etc/resolv.conf"
+[ -e "$folder/etc/hosts" ] || echo '127.0.0.1 localhost' >"$folder/etc/hosts" # as every container has
 # A network whose traffic is looked at has certificates of its own, which npm is told of.
 for file in /usr/local/share/ca-certificates/*.crt; do [ ! -e "$file" ] || cp "$file" "$folder/usr/local/share/ca-certificates/"; done
 chroot "$folder" update-ca-certificates >/dev/null 2>&1

@@ -29,8 +29,8 @@ let two
 let scratch
 
 before(async () => {
-  one = await createRuntime({ threads: 1 })
-  two = await createRuntime({ threads: 2 })
+  one = await createRuntime({ threads: 1, simd: 'simd' }) // the widths of SSE2, which the program is asked for
+  two = await createRuntime({ threads: 2, simd: 'simd' })
   scratch = mkdtempSync(join(tmpdir(), 'heed-models-'))
 })
 after(() => {
