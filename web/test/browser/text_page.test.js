@@ -84,7 +84,7 @@ test('CLIP: the probabilities of heed run --text, similarity, the text’s atten
   const page = await open(
       ['config.json', 'model.safetensors', 'tokenizer.json'].map((name) => join(clip, name))
     ),
-    lines = ['a cat', 'a dog of a cat'],
+    lines = ['a cat', 'a dog of a cat', 'a dog of a cat of a dog of a cat'],
     out = join(scratch, 'out.json')
   await compare(page, lines)
   execFileSync(
@@ -108,7 +108,7 @@ test('CLIP: the probabilities of heed run --text, similarity, the text’s atten
   })
   assert.deepEqual(
     shown.map(({ pressed }) => pressed),
-    ['true', 'false']
+    ['true', 'false', 'false']
   )
   assert.match(
     /** @type {string} */ (await page.textContent('#view figure')),
@@ -128,8 +128,20 @@ test('CLIP: the probabilities of heed run --text, similarity, the text’s atten
     )
   assert.deepEqual([from, to], [tokens[2], tokens[1]])
   assert.ok(Math.abs(Number(percent) - 100 * rows[2][1]) <= 0.051, `${percent} %`)
+  await page.press('#view ol li:nth-child(3) button', 'Enter')
+  const places = await page.$eval('#view .tokens', (map) => {
+    const { top, height } = map.querySelector('canvas').getBoundingClientRect(),
+      labels = [...map.querySelectorAll('li')].map((label) => label.getBoundingClientRect())
+    return labels.map((label, i) => [
+      label.top + label.height / 2 - top - ((i + 0.5) * height) / labels.length, // from its row's middle
+      label.height - height / labels.length
+    ])
+  })
+  assert.ok(places.length >= 9, `${places.length} tokens`)
+  for (const [off, more] of places) assert.ok(Math.abs(off) < 1 && more < 1, `${off}, ${more}`)
   await page.hover('#view .matrix', { position: { x: 2, y: 2 } })
-  assert.equal(await said(page), `From “${tokens[0]}” to “${tokens[0]}”: 100.0 %`)
+  const [first] = texts[2].tokens
+  assert.equal(await said(page), `From “${first}” to “${first}”: 100.0 %`)
   await finish(page, 'explorer-texts')
 })
 
