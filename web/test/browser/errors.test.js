@@ -1,10 +1,12 @@
 /* What the explorer says where something is wrong or missing: each sentence says what happened and
  * what to do, the result before stays. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
+import { bigModel } from '../big_model.js'
 import { finish, startBrowser } from '../browser.js'
 import { repository } from '../package.js'
 /** @import {TestBrowser, TestPage} from '../browser.js' */
@@ -213,6 +215,39 @@ test('without its worker the page says so, and of loading nothing more', async (
   assert.equal(await text(page, 'status'), '')
   page.faults = page.faults.filter((fault) => !/404|ERR_(ABORTED|BLOCKED)/.test(fault))
   await finish(page)
+})
+
+test('weights that find no memory: what they need is said, and what makes them smaller; the status is that of before', async () => {
+  const limited = await startBrowser({ flags: ['--js-flags=--wasm-max-mem-pages=300'] }), // 20 MB
+    folder = mkdtempSync(join(tmpdir(), 'heed-memory-')),
+    files = (await bigModel({ layers: 8, heads: 4, width: 256, side: 4 })).map(
+      ({ name, buffer }) => {
+        writeFileSync(join(folder, name), buffer)
+        return join(folder, name)
+      }
+    )
+  try {
+    const page = await limited.open(),
+      caption = await text(page, 'caption'),
+      status = await text(page, 'status')
+    await page.setInputFiles('#model-files', files)
+    await page.waitForSelector('#error:not([hidden])')
+    assert.match(
+      await text(page, 'error-text'),
+      /out of memory \(requested \d+ bytes\); the session needs 18\d{6} bytes in all \(17\d{6} of weights, which heed convert makes smaller\)\. Choose a smaller model/
+    )
+    await page.waitForSelector('#progress', { state: 'hidden' })
+    assert.equal(await text(page, 'status'), status)
+    await page.click('#patches', { position: { x: 5, y: 5 } }) // the page goes on
+    await page.waitForFunction(
+      (caption) => document.getElementById('caption').textContent !== caption,
+      caption
+    )
+    await finish(page)
+  } finally {
+    await limited.close()
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('out of memory, offline, a browser that fails: what to do is said', async () => {
