@@ -1,6 +1,6 @@
-/* Lists the models that a server offers beside the pages, as models.json has them (docs/web.md):
+/* Lists the models and pictures that a server offers beside the pages, as models.json has them (docs/web.md):
  * node list_models.js FOLDER [ADDRESS] prints the list. Each folder in FOLDER that has weights is a
- * model; ADDRESS (default models/) is where FOLDER lies, seen from the pages. What cannot be offered
+ * model; pictures lie in FOLDER/pictures, whose README.md names their licence. ADDRESS (default models/) is where FOLDER lies, seen from the pages. What cannot be offered
  * is named on stderr. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -8,7 +8,7 @@ import { readFile, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import esbuild from 'esbuild'
-/** @import {ModelList} from './pages/shared/types.js' */
+/** @import {ModelList, OfferedPicture} from './pages/shared/types.js' */
 
 /* How pages name licences and choose files; Node reads no TypeScript, so esbuild makes a script of it. */
 const { outputFiles } = await esbuild.build({
@@ -95,6 +95,32 @@ async function describe(folder, root, address, report) {
 
 /**
  * @param {string} folder
+ * @param {string} root
+ * @param {string} address
+ * @param {(text: string) => void} report
+ * @returns {Promise<OfferedPicture[]>}
+ */
+async function listPictures(folder, root, address, report) {
+  const found = await filesIn(folder, root, report),
+    licence = await licenceOf(
+      found.map(([path]) => path),
+      (name) => readFile(join(folder, name), 'utf8').catch(() => '')
+    )
+  return Promise.all(
+    found
+      .filter(([path]) => /^[^/]+\.(png|jpe?g|webp|gif|avif)$/i.test(path))
+      .map(async ([path, size]) => ({
+        name: path,
+        address: address + encodeURIComponent(path),
+        licence,
+        size,
+        sha256: await sha256(join(folder, path))
+      }))
+  )
+}
+
+/**
+ * @param {string} folder
  * @param {string} [address] where it lies, seen from the pages
  * @param {(text: string) => void} [report] gets a line for each file that is left out
  * @returns {Promise<ModelList>}
@@ -108,7 +134,10 @@ export async function listModels(folder, address = 'models/', report = console.e
       model = await describe(join(root, entry), root, where, report)
     if (model) models.push(model)
   }
-  return { models }
+  return {
+    models,
+    pictures: await listPictures(join(root, 'pictures'), root, `${address}pictures/`, report)
+  }
 }
 
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

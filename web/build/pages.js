@@ -56,6 +56,17 @@ export async function small(file, options) {
   return code.trim()
 }
 
+/**
+ * Servers beside its own that the pages may ask, as the build was told: HEED_WEB_CONNECT of CMake. Each is
+ * an origin, or `https://*.` and a name.
+ */
+const connect = (process.env.HEED_WEB_CONNECT ?? '').split(/[\s;]+/).filter(Boolean)
+for (const origin of connect)
+  if (!/^https?:\/\/(\*\.)?[\w.-]+(:\d+)?$/.test(origin))
+    throw new Error(
+      `HEED_WEB_CONNECT: no origin (found "${origin}", expected such as https://huggingface.co or https://*.hf.co)`
+    )
+
 /* Within the pages: on a slow line each file would cost a round trip before the first picture. The
  * policy has their hashes. */
 async function inline() {
@@ -72,6 +83,7 @@ async function inline() {
     'inline.language': language,
     'inline.early': early,
     policy: policy
+      .replace("connect-src 'self'", ['$&', ...connect].join(' '))
       .replace("script-src 'self'", `$& ${hash(language)} ${hash(early)}`)
       .replace("style-src 'self'", `$& ${hash(style)}`)
   }

@@ -404,9 +404,10 @@ export interface Provenance {
   changes?: string
   [more: string]: any
 }
-/** A model of a server, as the page lists and keeps it. */
+/** A model of a server, or a picture, as the page lists and keeps it. */
 export interface ListedModel {
   address: string
+  kind?: 'model' | 'picture'
   /** Of the list of its server; without one, the end of the address. */
   name?: string
   size: number
@@ -421,4 +422,6 @@ export interface KeptThing {
   name: string
   size: number
   files: Record<string, Blob>
+  /** Of a download that was stopped: all that it is of. */
+  unfinished?: ListedModel
 }

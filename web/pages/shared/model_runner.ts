@@ -20,7 +20,9 @@ import type {
   Runtime,
   RuntimeOptions,
   Scene,
-  Session
+  Session,
+  SessionOptions,
+  Shaped
 } from 'heed'
 import type {
   Changes,
@@ -28,6 +30,7 @@ import type {
   Fusion,
   Layer,
   LoadOptions,
+  NamedArray,
   PageQuery,
   PageSource,
   PageStatistics,
@@ -47,6 +50,10 @@ const keepAtMost = 160e6
 /** Whether all maps of so many tokens are kept. */
 export const keepsAll = ({ layers, heads }: { layers: number; heads: number }, tokens: number) =>
   layers * heads * tokens * tokens * 4 <= keepAtMost
+
+/* What stays in the module where the maps do not, up to this size. In bytes. */
+const parts = ['query', 'key', 'attention.output', 'output'],
+  partsAtMost = 640e6
 
 const kept = (
   { layers, pool }: { layers: number; pool?: number },
@@ -85,6 +92,11 @@ const partOf = (data: Float32Array, part: number, count: number) =>
 
 /* Rows of rollouts of one run that are kept: those of a walk over the layers, there and back. */
 const rolloutsMost = 200
+/* Values of one run that are kept where its session has them: those of a few layers. */
+const valuesMost = 8
+
+/* What stays of a run: all maps, handed out; in the module, what maps are made from; or queries and keys alone. */
+type Keeps = 'maps' | 'parts' | 'rows'
 
 const none: any = null // until the first model is loaded
 
@@ -103,10 +115,12 @@ export class ModelRunner {
   #plain: Session = none // the session of the model as it is; #session is that, or one whose attention can be changed
   #changing: Changing = none // { session, key, written: inputs by name, ran: { picture, fit } of its last run, or null }
   #mask: ReturnType<typeof createMask> = none // once something is changed
-  #keeps = false // whether a run hands out all maps
+  #keeps: Keeps = 'rows'
+  #runs: WeakMap<Session, number> = new WeakMap() // how many each has had
+  #values: WeakMap<object, Map<string, Promise<NamedArray | undefined>>> = new WeakMap() // by what a result is from
   #sized = {} // what createSession is given of `size`
   #light: Session | null = null // hands out queries and keys alone, for runs that the next one replaces at once; #plain where not all maps are kept
-  #rollouts: WeakMap<RunnerResult, Map<string, Promise<Float32Array | null>>> = new WeakMap()
+  #rollouts: WeakMap<RunnerResult, Map<string, Promise<Shaped | null>>> = new WeakMap()
   shape: Shape = none
   result: RunnerResult = none
   /** The last run of the picture with nothing changed, or null. */
@@ -173,18 +187,25 @@ export class ModelRunner {
       sized = size ? { height, width } : {},
       tokens = prefixTokens + Math.floor(height / patch) * Math.floor(width / patch),
       { found } = await model.tensors(),
-      pool = found.some(({ role }) => role === 'head.probe') ? Infinity : 0 // its heads are known after a run
-    let keeps = keepsAll(model.info, tokens),
-      session = model.createSession({
-        taps: keeps ? kept({ ...model.info, pool }) : 'rows',
-        ...sized,
-        ...options
-      })
-    const shape = await session.ready.catch((error) => {
+      pool = found.some(({ role }) => role === 'head.probe') ? Infinity : 0, // its heads are known after a run
+      { layers } = model.info,
+      ofParts = 4 * layers * parts.length * tokens * model.info.width,
+      make = (taps: SessionOptions['taps']) => {
+        session = model.createSession({ taps, ...sized, ...options })
+        return session.ready
+      }
+    let keeps: Keeps = keepsAll(model.info, tokens)
+        ? 'maps'
+        : ofParts <= partsAtMost
+          ? 'parts'
+          : 'rows',
+      session = none as Session
+    const shape = await make(
+      keeps === 'rows' ? keeps : kept({ layers, pool }, keeps === 'maps' ? undefined : parts)
+    ).catch((error) => {
       if (error.status !== 'OUT_OF_MEMORY') throw error
-      keeps = false
-      session = model.createSession({ taps: 'rows', ...sized, ...options }) // without room for all maps: rows on demand
-      return session.ready
+      keeps = 'rows' // without room for more: rows on demand
+      return make('rows')
     })
     return { session, keeps, size, sized, shape: { ...shape, pool } }
   }
@@ -194,7 +215,14 @@ export class ModelRunner {
     const { ModelParts } = await import('./model_parts.js'),
       session = model.createSession({ taps: model.info.stages ? 'all' : 'rows', ...options }),
       parts = new ModelParts(session, await session.ready, model.info)
-    return { session, keeps: false, size: null, sized: {}, shape: parts.shape, parts }
+    return {
+      session,
+      keeps: 'rows' as const,
+      size: null,
+      sized: {},
+      shape: parts.shape,
+      parts
+    }
   }
 
   #take({
@@ -206,7 +234,7 @@ export class ModelRunner {
     parts = null
   }: {
     session: Session
-    keeps: boolean
+    keeps: Keeps
     size: PictureSize
     sized: object
     shape: Shape
@@ -290,11 +318,64 @@ export class ModelRunner {
     return true
   }
 
-  /** The states of all tokens after a layer, an array each; null where they were not kept. */
-  states(layer: number) {
-    const output = this.result.values[`layer.${layer}.output`],
-      { tokens } = this.shape
+  /** What a session has from now on is of another run. */
+  #next(session: Session) {
+    const run = (this.#runs.get(session) ?? 0) + 1
+    this.#runs.set(session, run)
+    return { session, run }
+  }
+
+  async #runOf(session: Session, run: () => Promise<RunResult>) {
+    const from = this.#next(session)
+    return { ...(await run()), from }
+  }
+
+  /** Whether no other run of its session came since. */
+  #isLast({ from }: Pick<RunnerResult, 'from'>) {
+    return !from || this.#runs.get(from.session) === from.run
+  }
+
+  /**
+   * A value of a run: of those that it handed out, else of its session, which has that of its last
+   * run. Nothing where that did not keep it, or has run again.
+   */
+  async value(name: string, of: RunnerResult = this.result): Promise<NamedArray | undefined> {
+    const { from, values } = of
+    if (values[name] || !from || this.#keeps === 'rows') return values[name]
+    const known = this.#values.get(from) ?? new Map()
+    this.#values.set(from, known)
+    if (!known.has(name) && !this.#isLast(of)) return undefined
+    const found =
+      known.get(name) ??
+      from.session.value(name).then(
+        (data) => ({ data, shape: [...data.dims] }) as NamedArray,
+        () => undefined // a graph may not have it
+      )
+    known.delete(name)
+    known.set(name, found)
+    if (known.size > valuesMost) known.delete(known.keys().next().value)
+    return found
+  }
+
+  /** Values of a run by their names, those that are there. */
+  async values(names: string[], of: RunnerResult = this.result) {
+    const found = await Promise.all(names.map((name) => this.value(name, of)))
+    return Object.fromEntries(names.flatMap((name, i) => (found[i] ? [[name, found[i]]] : [])))
+  }
+
+  #statesIn(output: NamedArray | undefined) {
+    const { tokens } = this.shape
     return output ? Array.from({ length: tokens }, (_, i) => partOf(output.data, i, tokens)) : null
+  }
+
+  /** The states of all tokens after a layer, an array each; null where they were not handed out. */
+  states(layer: number) {
+    return this.#statesIn(this.result.values[`layer.${layer}.output`])
+  }
+
+  /** The same, also where the session has them. */
+  async statesAfter(layer: number) {
+    return this.#statesIn(await this.value(`layer.${layer}.output`))
   }
 
   /** What each tensor of the model's files is for. */
@@ -303,9 +384,14 @@ export class ModelRunner {
     return this.#model.tensors()
   }
 
-  /** Attention is changed by masks as large as the maps: where those are kept. */
+  /** Whether a run with changes can be made, and read. */
   get canChange() {
-    return Boolean(this.result && this.scored())
+    return Boolean(this.result && !this.only && (this.scored() || this.#keeps === 'parts'))
+  }
+
+  /** Whether states of the last run can be had. */
+  get hasStates() {
+    return Boolean(this.result.values['layer.0.output']) || (!this.only && this.#keeps === 'parts')
   }
 
   /** Whether a result has what a score of this stage is made from. */
@@ -324,22 +410,25 @@ export class ModelRunner {
   async #runChanged(
     picture: PictureSource,
     changes: Changes,
-    options: CallOptions & { fit: 'model' | 'whole' }
+    options: CallOptions & { fit: 'model' | 'whole'; values: boolean }
   ) {
     const { createMask, loadExplain, runChanged } = await import('./write_changes.js'),
       explain = await loadExplain()
     this.#mask ??= createMask(explain)
-    return runChanged(
+    const changing = (this.#changing ??= {} as any)
+    if (changing.session) this.#next(changing.session)
+    const result = await runChanged(
       explain,
-      (this.#changing ??= {} as any),
+      changing,
       this.#model,
-      { taps: kept(this.shape), ...this.#sized },
+      { taps: kept(this.shape, this.#keeps === 'maps' ? undefined : parts), ...this.#sized },
       this.#sizes,
-      this.whole as RunnerResult,
+      async (layer) => (await this.value(`layer.${layer}.attention.output`, this.whole!))!.data,
       picture,
       changes,
       options
     )
+    return this.#runOf(changing.session, async () => result)
   }
 
   /**
@@ -356,7 +445,11 @@ export class ModelRunner {
     return result
   }
 
-  #withMaps(result: RunResult, changes: Changes, fit: 'model' | 'whole'): RunnerResult {
+  #withMaps(
+    result: RunResult & Pick<RunnerResult, 'from'>,
+    changes: Changes,
+    fit: 'model' | 'whole'
+  ): RunnerResult {
     const weights =
       result.values['layer.0.attention.weights'] &&
       Array.from(
@@ -377,13 +470,16 @@ export class ModelRunner {
    * are few, and rows are computed from them here: one that is asked of the module would miss the frame, and
    * wait for the run that follows. */
   async #runLight(picture: PictureSource, fit: 'model' | 'whole') {
-    const session = (this.#light ??= this.#keeps
-        ? this.#model.createSession({
-            taps: kept(this.shape, ['query', 'key', 'value', 'output']),
-            ...this.#sized
-          })
-        : this.#plain),
-      result = await session.run(picture, { fit })
+    const session = (this.#light ??=
+        this.#keeps === 'maps'
+          ? this.#model.createSession({
+              taps: kept(this.shape, ['query', 'key', 'value', 'output']),
+              ...this.#sized
+            })
+          : this.#plain),
+      result = await this.#runOf(session, () =>
+        session.run(picture, { fit, values: this.#keeps === 'maps' })
+      )
     this.#session = session
     return (this.result = await this.#withPool(
       {
@@ -417,17 +513,30 @@ export class ModelRunner {
       if (this.parts) return (this.result = await this.parts.result(pictures, { ...options, fit }))
       const picture = Array.isArray(pictures) ? pictures[0] : pictures
       if (light && !isChanged(changes)) return this.#runLight(picture, fit)
-      if (!isChanged(changes) || this.whole?.picture !== picture || this.whole.fit !== fit) {
+      if (
+        !isChanged(changes) ||
+        this.whole?.picture !== picture ||
+        this.whole.fit !== fit ||
+        !this.#isLast(this.whole)
+      ) {
+        const values = this.#keeps === 'maps',
+          plain = this.#plain
         this.result = await this.#withPool(
-          this.#withMaps(await this.#plain.run(picture, { ...options, fit }), unchanged, fit),
-          this.#plain
+          this.#withMaps(
+            await this.#runOf(plain, () => plain.run(picture, { ...options, fit, values })),
+            unchanged,
+            fit
+          ),
+          plain
         )
         this.#session = this.#plain
         this.whole = { picture, ...this.result }
       }
-      if (!isChanged(changes) || !this.result.scores) return this.result
+      if (!isChanged(changes) || !this.canChange) return this.result
+      const values = this.#keeps === 'maps',
+        changed = await this.#runChanged(picture, changes, { ...options, fit, values })
       this.result = await this.#withPool(
-        this.#withMaps(await this.#runChanged(picture, changes, { ...options, fit }), changes, fit),
+        this.#withMaps(changed, changes, fit),
         this.#changing.session
       )
       this.#session = this.#changing.session
@@ -441,7 +550,8 @@ export class ModelRunner {
    * another run before they are asked again. */
   logits(picture: PictureSource, changes: Changes) {
     const run = this.#busy.then(
-      async () => (await this.#runChanged(picture, changes, { fit: this.result.fit })).logits
+      async () =>
+        (await this.#runChanged(picture, changes, { fit: this.result.fit, values: false })).logits
     )
     this.#busy = run.catch(() => {})
     return run
@@ -491,7 +601,7 @@ export class ModelRunner {
     if (reverse) return this.#column(layer, head as number, token)
     return this.scored('softmax', of)
       ? this.#scores(of, layer, head, token, false, 'softmax')
-      : this.#session.attention({ layer, head, query: token })
+      : (of.from?.session ?? this.#session).attention({ layer, head, query: token })
   }
 
   #scores(
@@ -544,20 +654,24 @@ export class ModelRunner {
    * which has weights of its own query alone. */
   async rows({
     query,
+    token,
     reverse,
-    score = 'softmax'
+    score = 'softmax',
+    of = this.result
   }: {
-    query: PageQuery
+    query?: PageQuery
+    token?: number
     reverse?: boolean
     score?: ScoreStage
+    of?: RunnerResult
   }): Promise<Float32Array[][]> {
     const { layers, heads } = this.shape,
-      { pool } = this.result
+      { pool } = of
     const rows = await Promise.all(
       Array.from({ length: layers }, (_, layer) =>
         Promise.all(
           Array.from({ length: heads }, (_, head) =>
-            this.row({ layer, head, query, reverse, score })
+            this.row({ layer, head, query, token, reverse, score, of })
           )
         )
       )
@@ -604,12 +718,15 @@ export class ModelRunner {
   }
 
   /** query null: the rows of all tokens, of a model. of: the result that it is of. Resolves to null
-   * where another run came meanwhile: the session has the maps of its last. */
+   * where another run came meanwhile: the session has the maps of its last. Where maps are made again,
+   * told() counts layers, and the signal ends it. */
   rollout({
     query,
     first,
     last,
     of = this.result,
+    told,
+    signal,
     ...how
   }: {
     query: PageQuery | null
@@ -619,44 +736,38 @@ export class ModelRunner {
     first: number
     last: number
     of?: RunnerResult
+    told?: (layer: number, layers: number) => void
+    signal?: AbortSignal
   }): Promise<Float32Array | null> {
     const to = last < 0 ? this.shape.layers - 1 : last,
       token = query === null ? undefined : this.token(query)
     const alone = this.saved ?? this.parts
     if (alone) return alone.rollout({ token: token as number, first, last: to, ...how })
-    const key = JSON.stringify([token, first, to, how]),
+    const all = token !== undefined && !of.kept && !of.light, // the layers' weights are made once for all ends
+      key = JSON.stringify([token, first, all || to, how]),
       known = this.#rollouts.get(of) ?? new Map()
     this.#rollouts.set(of, known)
-    const found = known.get(key) ?? this.#rollout(of, { token, first, to, ...how })
+    const found: Promise<Shaped | null> =
+      known.get(key) ??
+      this.#rollout(of, {
+        query: token,
+        firstLayer: first,
+        layerCount: Math.max(1, all ? this.shape.layers - first : to - first + 1),
+        ...(all && {
+          each: true,
+          signal,
+          onProgress: told && (({ done, total }) => told(done, total))
+        }),
+        ...how
+      })
     known.set(key, found)
     found.catch(() => known.delete(key))
     if (known.size > rolloutsMost) known.delete(known.keys().next().value)
-    return found
+    return all ? found.then((rows) => rows && partOf(rows, to - first, rows.dims[0])) : found
   }
 
-  async #rollout(
-    of: RunnerResult,
-    {
-      token,
-      first,
-      to,
-      ...how
-    }: {
-      token: number | undefined
-      first: number
-      to: number
-      fusion: Fusion
-      residual: number
-      discard?: number
-    }
-  ) {
+  async #rollout(of: RunnerResult, wanted: Parameters<Session['rollout']>[0]) {
     await this.#busy
-    if (of !== this.result) return null
-    return this.#session.rollout({
-      query: token,
-      firstLayer: first,
-      layerCount: Math.max(1, to - first + 1),
-      ...how
-    })
+    return of === this.result ? this.#session.rollout(wanted) : null
   }
 }

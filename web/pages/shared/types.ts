@@ -90,6 +90,8 @@ export interface RunnerResult
   light?: boolean
   kept: boolean
   scores: boolean
+  /** The session that it is of, and which of its runs. */
+  from?: { session: Session; run: number }
   /** What the model saw of a video, its time steps side by side. */
   mosaic?: HTMLCanvasElement
 }
@@ -307,6 +309,15 @@ export interface ZipEntry {
 /** models.json, the models that a server offers beside the pages. */
 export interface ModelList {
   models: OfferedModel[]
+  pictures?: OfferedPicture[]
+}
+export interface OfferedPicture {
+  name: string
+  /** Relative to models.json. */
+  address: string
+  licence: string
+  size: number
+  sha256: string
 }
 export interface OfferedModel {
   name: string

@@ -3,7 +3,7 @@
 import { changesWithin } from './changes.js'
 import type { AttentionChanges, ChangeSizes, Explain } from 'heed/explain'
 import type { CallOptions, Model, SessionOptions } from 'heed'
-import type { Changes, Changing, PictureSource, RunnerResult, Shape } from './types.js'
+import type { Changes, Changing, PictureSource, Shape } from './types.js'
 
 export { loadExplain } from '../heed/explain/index.js'
 
@@ -11,20 +11,20 @@ const numbers = (text: string) => text.split('.').map(Number)
 
 /**
  * The changes as explain has them, those that the model has.
- * @param means what the heads of a layer give, [T, C]; asked for
- * where a head's mean stands in for it
+ * @param means what the heads of layers give, [T, C], where a head's mean stands in for it
  */
 function makeChanges(
   explain: Explain,
   changes: Changes,
   shape: Shape & ChangeSizes,
-  means?: (layer: number) => Float32Array
+  means?: Map<number, Float32Array>
 ) {
   const { off, dropped, cuts, gains } = changesWithin(changes, shape),
     made = explain.changes(shape)
   for (const [layer, head] of off.map(numbers)) {
     made.ablate(layer, head)
-    if (means && changes.how === 'mean') made.replace(layer, means(layer))
+    const mean = means?.get(layer)
+    if (mean) made.replace(layer, mean)
   }
   for (const patch of dropped) made.drop(shape.prefixTokens + patch)
   for (const [query, key] of cuts.map(numbers)) made.cut(query, key)
@@ -62,7 +62,7 @@ function isSame(before: ArrayLike<number> | undefined, data: ArrayLike<number>) 
  * @param changes as changes.js has them
  * @param changing written: the inputs that the session has, by name
  * @param shape of the session, with `width`
- * @param values of a run with nothing changed
+ * @param mean what the heads of a layer give with nothing changed, [T, C]
  */
 async function writeChanges(
   explain: Explain,
@@ -75,14 +75,14 @@ async function writeChanges(
     written: Map<string, Uint8Array | Float32Array>
   },
   shape: any,
-  values: Record<string, any>
+  mean: (layer: number) => Promise<Float32Array>
 ) {
-  const made = makeChanges(
-      explain,
-      changes,
-      shape,
-      (layer) => values[`layer.${layer}.attention.output`].data
+  const ablated = changes.how === 'mean' ? changesWithin(changes, shape).off : [],
+    layers = new Set(ablated.map((head) => numbers(head)[0])),
+    means = await Promise.all(
+      Array.from(layers, async (layer) => [layer, await mean(layer)] as const)
     ),
+    made = makeChanges(explain, changes, shape, new Map(means)),
     inputs = made.inputs().filter(([name, data]) => !isSame(written.get(name), data))
   made.close()
   await Promise.all(
@@ -102,7 +102,7 @@ async function writeChanges(
  * A run with changes: from the first layer that differs from the session's last run, where that was
  * of this picture.
  * @param changing its session is made again where it cannot take these changes
- * @param whole of the picture, with nothing changed
+ * @param mean what the heads of a layer give with nothing changed
  */
 export async function runChanged(
   explain: Explain,
@@ -110,10 +110,10 @@ export async function runChanged(
   model: Model,
   how: SessionOptions,
   shape: Shape & ChangeSizes,
-  whole: RunnerResult,
+  mean: (layer: number) => Promise<Float32Array>,
   picture: PictureSource,
   changes: Changes,
-  { fit, ...options }: CallOptions & { fit: 'model' | 'whole' }
+  { fit, ...options }: CallOptions & { fit: 'model' | 'whole'; values: boolean }
 ) {
   const emptyRow = changes.how === 'uniform' ? 'mean' : 'zero',
     { temperature } = changes,
@@ -126,7 +126,7 @@ export async function runChanged(
   }
   const { ran } = changing
   changing.ran = null // until it has
-  const layer = await writeChanges(explain, changes, changing, shape, whole.values),
+  const layer = await writeChanges(explain, changes, changing, shape, mean),
     result = await (layer > 0 && ran?.picture === picture && ran.fit === fit
       ? changing.session.runFrom(layer, options)
       : changing.session.run(picture, { ...options, fit }))

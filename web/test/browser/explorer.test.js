@@ -696,8 +696,18 @@ test('a model of 1,374 tokens: rows, heads, matrix and statistics on demand, wit
     /too large to keep all maps. Its rollout is made from queries and keys/
   )
   await until(page, '#stage-title', /^Rollout of layers 0 to 11: from patch/)
-  await page.click('#tab-intervene')
-  await until(page, '#view', /small enough to keep all maps/)
+  await page.waitForFunction(
+    () => document.querySelectorAll('#view .ordered [role=gridcell]').length === 12
+  )
+  await page.click('#view .ordered [role=gridcell]:nth-child(4)')
+  await until(page, '#stage-title', /^Rollout of layers 0 to 3: from patch/)
+  assert.equal(await page.isDisabled('#view [name=play]'), false)
+  await page.click('#tab-tokens')
+  await until(page, '#view', /After layer \d+: .*largest norm/)
+
+  await page.click('#tab-more')
+  await page.click('[data-more=pair]')
+  await until(page, '#view', /The products sum to/)
   await page.click('#fit [data-fit=whole]') // takes long: run when asked for
   await page.waitForSelector('#stale:not([hidden])')
   assert.equal(await text(page, '#stale'), 'Settings changed: run again')

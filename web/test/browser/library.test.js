@@ -27,6 +27,8 @@ let picture
 before(async () => {
   cpSync(join(packageFolder, 'demo'), join(models, 'shapes of ten'), { recursive: true })
   writeFileSync(join(models, 'shapes of ten', 'README.md'), card)
+  mkdirSync(join(models, 'pictures'))
+  writeFileSync(join(models, 'pictures', 'README.md'), '---\nlicense: cc0-1.0\n---\n')
   mkdirSync(join(models, 'no model'))
   writeFileSync(join(models, 'no model', 'notes.json'), '{}')
   const runtime = await createRuntime({ threads: 1 }),
@@ -34,6 +36,7 @@ before(async () => {
   runtime.close()
   picture = join(models, 'Foto – 図.png')
   writeFileSync(picture, writePng(image.data, image.width, image.height))
+  cpSync(picture, join(models, 'pictures', 'scene 7.png'))
   browser = await startBrowser()
 })
 after(async () => {
@@ -68,8 +71,14 @@ test('a list of a folder: name, licence, what it was trained on, sizes and hashe
     'model.safetensors',
     'preprocessor_config.json'
   ])
-  const text = JSON.stringify({ models: found }),
-    [offer] = offersIn(text, 'https://a.b/c/models.json')
+  const { pictures } = await listModels(models),
+    text = JSON.stringify({ models: found, pictures }),
+    [offer, drawn] = offersIn(text, 'https://a.b/c/models.json')
+  assert.deepEqual(
+    pictures?.map(({ name, address, licence }) => [name, address, licence]),
+    [['scene 7.png', 'models/pictures/scene%207.png', 'cc0-1.0']]
+  )
+  assert.equal(drawn.listed.files[0].url, 'https://a.b/c/models/pictures/scene%207.png')
   assert.equal(offer.listed.address, 'https://a.b/c/models/shapes%20of%20ten/')
   assert.equal(
     offer.listed.size,
@@ -97,7 +106,16 @@ test('a list that is wrong gets a sentence that says where', () => {
   for (const size of [0, -1, 1.5, '1'])
     says({ models: [{ ...model, files: [{ ...file, size }] }] }, /files\[0\]\.size/)
   says({ models: [{ ...model, files: [{ ...file, sha256: 'abc' }] }] }, /sha256 is not valid/)
-  assert.equal(offersIn(JSON.stringify({ models: [model] }), 'https://a.b/models.json').length, 1)
+  const drawn = { name: 'a', address: 'a.png', licence: 'mit', size: 1, sha256: '0'.repeat(64) }
+  says({ models: [], pictures: {} }, /pictures is not valid/)
+  says({ models: [], pictures: [{ ...drawn, address: 'a/' }] }, /pictures\[0\]\.address/)
+  says({ models: [], pictures: [{ ...drawn, licence: '' }] }, /pictures\[0\]\.licence/)
+  says({ models: [], pictures: [{ ...drawn, size: 0 }] }, /pictures\[0\]\.size/)
+  assert.equal(
+    offersIn(JSON.stringify({ models: [model], pictures: [drawn] }), 'https://a.b/models.json')
+      .length,
+    2
+  )
 })
 
 test('a model of the server: licence and size first, then opened, kept and removed', async () => {
@@ -125,9 +143,101 @@ test('a model of the server: licence and size first, then opened, kept and remov
       document.getElementById('library').textContent.includes('Models of this server')
     )
     assert.ok(await nothingKept(page))
+    await checkPicture(page)
     page.faults = page.faults.filter((fault) => !fault.includes('ERR_ABORTED'))
     await finish(page)
   } finally {
+    server.close()
+  }
+})
+
+/** A picture of the server: its licence and size first, then shown, kept and removed.
+ * @param {TestPage} page
+ */
+async function checkPicture(page) {
+  await openMenu(page)
+  assert.match(
+    /** @type {string} */ (await listed(page)),
+    /Pictures of this server.*scene 7\.png\. Licence: cc0-1\.0\..*Download \d+\.\d KB/
+  )
+  await page.click('#library button[aria-label^="Download scene 7.png"]')
+  await page.waitForFunction(() =>
+    document.getElementById('status').textContent.startsWith('scene 7.png')
+  )
+  await page.waitForFunction(() =>
+    document.getElementById('library').textContent.includes('scene 7.png, kept: ')
+  )
+  await openMenu(page)
+  await press(page, 'Remove')
+  await page.waitForFunction(
+    () => !document.querySelector('#library .kept button[aria-label^="Remove"]')
+  )
+  assert.ok(await nothingKept(page))
+}
+
+/** The demo model's weights with 40 MB that no layer uses. */
+function padded() {
+  const bytes = readFileSync(join(packageFolder, 'demo/model.safetensors')),
+    length = Number(bytes.readBigUInt64LE()),
+    header = JSON.parse(bytes.subarray(8, 8 + length).toString()),
+    data = bytes.subarray(8 + length),
+    padding = Buffer.alloc(40e6),
+    text = Buffer.from(
+      JSON.stringify({
+        ...header,
+        padding: {
+          dtype: 'U8',
+          shape: [padding.length],
+          data_offsets: [data.length, data.length + padding.length]
+        }
+      })
+    ),
+    first = Buffer.alloc(8)
+  first.writeBigUInt64LE(BigInt(text.length))
+  return Buffer.concat([first, text, data, padding])
+}
+
+test('a download that was stopped goes on from there, also after a reload', async () => {
+  const folder = join(models, 'large')
+  cpSync(join(packageFolder, 'demo'), folder, { recursive: true })
+  writeFileSync(join(folder, 'model.safetensors'), padded())
+  const server = await serve(site, { models }),
+    page = await browser.open(),
+    asked = /** @type {string[]} */ ([])
+  let cut = true
+  await page.context().route('**/large/model.safetensors', (route) => {
+    const { range = '' } = route.request().headers()
+    asked.push(range)
+    return cut && !range.startsWith('bytes=0-') ? route.abort() : route.continue()
+  })
+  try {
+    await page.goto(`${server.address}#v=heads`)
+    await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+    await openMenu(page)
+    await page.waitForSelector('#library li')
+    await page.click('#library button[aria-label^="Download large"]')
+    await page.waitForSelector('#error:not([hidden])')
+    await page.waitForFunction(() =>
+      /large, not complete: 16\.\d MB of 4\d\.\d MB/.test(
+        document.getElementById('library').textContent
+      )
+    )
+    assert.deepEqual(asked, ['bytes=0-16777215', 'bytes=16777216-33554431'])
+    cut = false
+    await page.reload()
+    await page.waitForSelector('html[data-ready]', { timeout: 60000 })
+    await openMenu(page)
+    await press(page, 'Continue')
+    await named(page, 'large')
+    assert.equal(asked.length, 4)
+    assert.match(asked[3], /^bytes=33554432-/)
+    await page.waitForFunction(() =>
+      /large, kept: 4\d\.\d MB/.test(document.getElementById('library').textContent)
+    )
+    page.faults = []
+    await finish(page)
+  } finally {
+    rmSync(folder, { recursive: true })
     server.close()
   }
 })

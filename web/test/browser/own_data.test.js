@@ -61,6 +61,13 @@ test('a policy says who may be asked', () => {
     mayAsk("connect-src 'self' https://c.d; img-src 'self'", 'https://c.d', 'https://a.b'),
     true
   )
+  for (const [origin, may] of /** @type {[string, boolean][]} */ ([
+    ['https://cdn.c.d', true],
+    ['https://c.d', false],
+    ['http://cdn.c.d', false],
+    ['https://cdn.c.d.e', false]
+  ]))
+    assert.equal(mayAsk("connect-src 'self' https://*.c.d", origin, 'https://a.b'), may, origin)
   assert.deepEqual([megabytes(1234), megabytes(1.6e6)], ['1.2 KB', '1.6 MB'])
 })
 

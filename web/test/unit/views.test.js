@@ -5,7 +5,11 @@ import { explain, loadPage } from '../package.js'
 
 /* What the view library and the texts read of a page as they are loaded. */
 Object.assign(globalThis, {
-  document: { documentElement: { lang: 'en' }, createTreeWalker: () => ({}) }
+  document: {
+    documentElement: { lang: 'en' },
+    createTreeWalker: () => ({}),
+    getElementById: () => new EventTarget()
+  }
 })
 const { pairsOf } = await loadPage('explorer/views/matrix/lines.js'),
   { productsOf } = await loadPage('explorer/views/matrix/pair.js'),
@@ -70,20 +74,20 @@ test('squares cover a grid, smaller at its end; groups have their members in ord
  * @param {number} heads @param {number} tokens @param {{compute?: boolean, wanted?: () => boolean}} [how]
  */
 async function distances(heads, tokens, { compute = true, wanted = () => true } = {}) {
-  const stride = strideOf(heads, tokens),
+  const queries = Math.ceil(tokens / strideOf(heads, tokens)),
     maps = Array.from({ length: heads }, (_, head) =>
       Float32Array.from(
-        { length: compute ? tokens * tokens : 0 },
+        { length: compute ? queries * tokens : 0 },
         (_, i) => (((i + 1) * (head + 3)) % 17) / (8 * tokens)
       )
     ),
     read = /** @type {number[]} */ ([]),
     mapDistances = (/** @type {Float32Array[]} */ of, /** @type {number} */ n) => {
-      read.push((of.length ** 2 / 2) * n * Math.ceil(n / stride))
-      return compute ? explain.mapDistances(of, n, stride) : new Float64Array(of.length ** 2)
+      read.push((of.length ** 2 / 2) * n * queries)
+      return compute ? explain.mapDistances(of, n) : new Float64Array(of.length ** 2)
     },
-    found = await distancesOf({ explain: { mapDistances } }, maps, { tokens, stride }, wanted)
-  return { found, read, whole: compute ? explain.mapDistances(maps, tokens, stride) : [] }
+    found = await distancesOf({ explain: { mapDistances } }, maps, { tokens, queries }, wanted)
+  return { found, read, whole: compute ? explain.mapDistances(maps, tokens) : [] }
 }
 
 test('distances of heads are found a little at a time, those of a large model and of a small one alike', async () => {

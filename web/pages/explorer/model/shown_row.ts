@@ -74,11 +74,15 @@ export function titleOfRow(
   return `${at.reverse ? say('stage.to', { where, name }) : say('stage.from', { where, name })}${titles.changes(at.changes)}`
 }
 
-/** A row's weights, all N of them; null where another run came meanwhile. */
+/**
+ * A row's weights, all N of them; null where another run came meanwhile.
+ * @param work of a slow one: who is told of its layers, and what ends it
+ */
 export function weightsOfRow(
   engine: Runner,
   at: RowAt,
-  of: RunnerResult
+  of: RunnerResult,
+  work: Pick<Parameters<Runner['rollout']>[0], 'told' | 'signal'> = {}
 ): Promise<Float32Array | null> | Float32Array {
   const { rollout, layer, head, query, reverse } = at
   if (!rollout) return engine.row({ layer, head, query, reverse, of })
@@ -90,6 +94,7 @@ export function weightsOfRow(
     discard,
     first,
     last,
-    of
+    of,
+    ...work
   })
 }

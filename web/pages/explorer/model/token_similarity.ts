@@ -63,7 +63,7 @@ export function alikeTo(
 /** Of every token after a layer, for the token that is the query: { states, lengths, positions },
  * null where there are none. */
 export async function likeness(page: Page, layer: number, token: number) {
-  const states = page.engine.states(layer),
+  const states = await page.engine.statesAfter(layer),
     positions = await positionsOf(page)
   return {
     states: states && alikeTo(page.engine, states, token),

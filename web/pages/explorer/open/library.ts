@@ -1,4 +1,4 @@
-/* What can be opened beside files: models that the server offers, models by address, and what is
+/* What can be opened beside files: models and pictures that the server offers, models by address, and what is
  * kept on this machine. Shown in the menu Open; loaded with it, or when something is kept. */
 import { html, nothing } from 'lit-html'
 import { element } from '../../shared/elements.js'
@@ -10,6 +10,7 @@ import { isOwnPicture, keepModel, keepPicture, openKept, ownModel } from './own_
 import { showProgress, showStatus } from '../controls/status.js'
 import { laterStyles } from '../later_styles.js'
 import { fill } from '../../shared/fill.js'
+import { hubAddress, isHubName } from '../../heed/hub.js'
 import { isOtherMakers } from '../../heed/weight_files.js'
 import { say } from '../../languages/say.js'
 import type { KeptThing, ListedModel, Page } from '../types.js'
@@ -60,7 +61,7 @@ class Library {
   #draw() {
     fill(
       this.#host,
-      html`<div ?hidden=${!this.#asked}><form class="row" @submit=${this.#lookAtAddress}><input type="text" inputmode="url" placeholder=${say('library.folderSafetensorsOnnxPth')} aria-label=${say('library.addressModelsFolderWeights')} autocomplete="off" spellcheck="false"><button>${say('library.look')}</button></form><p class="hint">${say('library.enterAddressServerServer')}</p></div><div>${this.#found}</div><div>${this.#offered()}</div><ul class="kept">${this.#kept.map(this.#keptLine)}</ul><div>${this.#keepButtons()}</div>`
+      html`<div ?hidden=${!this.#asked}><form class="row" @submit=${this.#lookAtAddress}><input type="text" inputmode="url" placeholder=${say('library.folderSafetensorsOnnxPth')} aria-label=${say('library.addressModelsFolderWeights')} autocomplete="off" spellcheck="false"><button>${say('library.look')}</button>${button(say('library.hub'), this.#writeHub)}</form><p class="hint">${say('library.enterAddressServerServer')}</p></div><div>${this.#found}</div><div>${this.#offered()}</div><ul class="kept">${this.#kept.map(this.#keptLine)}</ul><div>${this.#keepButtons()}</div>`
     )
   }
 
@@ -71,8 +72,9 @@ class Library {
 
   /** What is kept, to be opened or removed. */
   #keptLine = (thing: KeptThing) => {
-    const { key, kind, size } = thing,
+    const { key, kind, size, unfinished } = thing,
       name = thing.name || shortName(key),
+      goOn = () => this.#fetchModel(unfinished as ListedModel),
       open = () => {
         element('open').hidePopover()
         return openKept(this.#page, { ...thing, name }).catch(this.#page.showError)
@@ -81,7 +83,16 @@ class Library {
       remove(key)
         .then(() => this.#readKept())
         .catch(this.#page.showError)
-    return html`<li title=${kind === 'model' && !key.startsWith('own:') ? key : ''}><span>${say('library.kept', { name, size: megabytes(size) })}</span>${button(say('library.open'), open, say('library.open2', { name }))}${button(say('pinList.remove'), drop, say('library.removeFromBrowser', { name }))}</li>`
+    return html`<li title=${kind === 'model' && !key.startsWith('own:') ? key : ''}><span>${unfinished ? say('library.unfinished', { name, done: megabytes(size), total: megabytes(unfinished.size) }) : say('library.kept', { name, size: megabytes(size) })}</span>${unfinished ? button(say('library.goOn'), goOn, say('library.goOn2', { name })) : button(say('library.open'), open, say('library.open2', { name }))}${button(say('pinList.remove'), drop, say('library.removeFromBrowser', { name }))}</li>`
+  }
+
+  /** Writes the address of owner/name on Hugging Face's hub into the field; asks for nothing. */
+  #writeHub = () => {
+    const field = this.#host.querySelector('input'),
+      name = field.value.trim()
+    if (!isHubName(name)) return this.#page.showError(new Error(say('library.noHubName', { name })))
+    field.value = hubAddress(name).href
+    field.focus()
   }
 
   #lookAtAddress = (event: SubmitEvent) => {
@@ -129,6 +140,7 @@ class Library {
         await openKept(this.#page, { ...thing, name: model.name ?? shortName(model.address) })
     } catch (error) {
       this.#showFound(nothing)
+      await this.#readKept().catch(() => {})
       if (!stop.signal.aborted) this.#page.showError(error)
     } finally {
       showProgress(null)
@@ -139,14 +151,20 @@ class Library {
    * fetched. */
   #offered() {
     const left = this.#offers.filter(({ listed }) =>
-      this.#kept.every(({ key }) => key !== listed.address)
-    )
-    if (!left.length) return nothing
-    const lines = left.map(({ name, licence, trained, listed }) => {
+        this.#kept.every(({ key }) => key !== listed.address)
+      ),
+      of = (kind: 'model' | 'picture') =>
+        left.filter(({ listed }) => (listed.kind ?? 'model') === kind)
+    return html`${this.#list(say('library.modelsServer'), of('model'))}${this.#list(say('library.picturesServer'), of('picture'))}`
+  }
+
+  #list(title: string, offers: Offer[]) {
+    if (!offers.length) return nothing
+    const lines = offers.map(({ name, licence, trained, listed }) => {
       const size = megabytes(listed.size)
       return html`<li title=${listed.files.map((file) => `${file.sha256}  ${file.name}`).join('\n')}><span>${name}. Licence: ${licence}.${trained ? say('library.trained', { trained }) : ''}</span>${button(say('library.download', { size }), () => this.#fetchModel(listed), say('library.download3', { name, size }))}</li>`
     })
-    return html`<p class="strong">${say('library.modelsServer')}</p><ul class="kept">${lines}</ul>`
+    return html`<p class="strong">${title}</p><ul class="kept">${lines}</ul>`
   }
 
   /** Buttons that keep what is shown, where it is one's own. */

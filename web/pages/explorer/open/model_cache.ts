@@ -1,5 +1,5 @@
 /* Models by address: which files a folder has and how large they are; their bytes are kept
- * (kept_store.js). The page's policy (connect-src) says which servers it may ask: its own, unless
+ * (kept_store.js), those of large files in parts, so that a download that was stopped goes on. The page's policy (connect-src) says which servers it may ask: its own, unless
  * whoever serves it adds others. */
 
 import '../controls/opened_advice.js'
@@ -8,7 +8,17 @@ import { shardsOf } from '../../heed/shards.js'
 import { isWeights } from '../../heed/weights.js'
 import { say } from '../../languages/say.js'
 import { digest } from '../../shared/weight_hashes.js'
-import { keepPart, keepWhole, keptPart } from './kept_store.js'
+import {
+  dropList,
+  hasParts,
+  isUnfinished,
+  keepList,
+  keepPart,
+  keepWhole,
+  keptPart,
+  partAddress,
+  remove
+} from './kept_store.js'
 export type ListedFile = ListedModel['files'][0]
 import type { ListedModel } from '../types.js'
 import type { Progress } from 'heed'
@@ -29,13 +39,24 @@ const singles = ['model.safetensors', 'pytorch_model.bin'],
 export const megabytes = (bytes: number) =>
   bytes < 5e4 ? `${fixed(bytes / 1e3, 1)} KB` : `${fixed(bytes / 1e6, 1)} MB`
 
+/** Bytes of a part of a file. */
+const partBytes = 1 << 24
+
+/** Whether a source of a policy is of an origin: itself, or with `https://*.` all below a name. */
+function covers(source: string, origin: string) {
+  const [, scheme, below] = /^(https?:\/\/)\*(\..+)$/.exec(source) ?? []
+  return (
+    source === origin || source === '*' || (origin.startsWith(scheme) && origin.endsWith(below))
+  )
+}
+
 /** Whether a policy lets the page ask an origin; policy: the text of a Content-Security-Policy. */
 export function mayAsk(policy: string, origin: string, own: string) {
   const [, sources] = /connect-src ([^;]*)/.exec(policy) ?? []
   return (
     origin === own ||
     sources === undefined ||
-    sources.split(/\s+/).some((source) => source === origin || source === '*')
+    sources.split(/\s+/).some((source) => covers(source, origin))
   )
 }
 
@@ -185,43 +206,108 @@ function missing(folder: URL, name: string): never {
   throw new Error(say('address.missing', { folder: folder.href, name }))
 }
 
-async function keepFile(
-  { address, name = '' }: ListedModel,
-  file: ListedFile,
-  onBytes: (count: number) => void,
-  signal: AbortSignal
-) {
-  const { url, size, sha256 } = file,
-    answer = await request(url, { signal })
-  if (!answer.ok) throw new Error(say('address.status', { url, status: answer.status }))
-  let found = 0
-  const counted = (answer.body as ReadableStream<Uint8Array>).pipeThrough(
-    new TransformStream({
-      transform(part, to) {
-        found += part.length
-        onBytes(part.length)
-        to.enqueue(part)
-      }
-    })
-  )
-  await keepPart({ key: address, name, file: file.name, url }, counted)
-  if (size && found !== size) throw new Error(say('address.early', { url, found, expected: size }))
-  if (sha256) await expectHash(file, sha256)
+/** Errors after which nothing that came can be used. */
+const spoiled = new WeakSet<Error>()
+function spoil(text: string): never {
+  const error = new Error(text)
+  spoiled.add(error)
+  throw error
 }
 
-async function expectHash({ name, url }: ListedFile, expected: string) {
-  const found = await digest(await ((await keptPart(url)) as Response).blob())
-  if (found !== expected)
-    throw new Error(
+/** A body whose bytes are told. */
+function counted({ body }: Response, onBytes: (count: number) => void) {
+  const sum = { found: 0 },
+    stream = (body as ReadableStream<Uint8Array>).pipeThrough(
+      new TransformStream({
+        transform(part, to) {
+          sum.found += part.length
+          onBytes(part.length)
+          to.enqueue(part)
+        }
+      })
+    )
+  return { stream, sum }
+}
+
+type Onward = { onBytes: (count: number) => void; signal: AbortSignal }
+
+async function keepAll(model: ListedModel, file: ListedFile, { onBytes, signal }: Onward) {
+  const { address, name = '', kind } = model,
+    { url, size } = file,
+    answer = await request(url, { signal })
+  if (!answer.ok) throw new Error(say('address.status', { url, status: answer.status }))
+  const { stream, sum } = counted(answer, onBytes)
+  await keepPart({ key: address, kind, name, file: file.name, url }, stream)
+  if (size && sum.found !== size)
+    throw new Error(say('address.early', { url, found: sum.found, expected: size }))
+}
+
+/** Part after part, but those that are kept. Resolves to whether the server gives parts. */
+async function keepParts(model: ListedModel, file: ListedFile, { onBytes, signal }: Onward) {
+  const { address, name = '', kind } = model,
+    { url, size } = file
+  let before: string | null = null // what the server said of the file's last change
+  for (let from = 0; from < size; from += partBytes) {
+    const expected = Math.min(partBytes, size - from),
+      kept = await keptPart(partAddress(url, from))
+    if (kept) {
+      before = kept.headers.get('x-heed-changed')
+      onBytes(expected)
+      continue
+    }
+    const range = `bytes=${from}-${from + expected - 1}`,
+      answer = await request(url, { signal, headers: { range } }).catch((error) => {
+        if (from || signal.aborted) throw error
+        return null // a server may refuse the header to other pages
+      })
+    if (answer?.status !== 206) {
+      await answer?.body?.cancel()
+      if (answer && !answer.ok)
+        throw new Error(say('address.status', { url, status: answer.status }))
+      return from ? spoil(say('address.changed', { url })) : false
+    }
+    const changed = answer.headers.get('last-modified') ?? ''
+    if (before !== null && before !== changed) spoil(say('address.changed', { url }))
+    before = changed
+    const { stream, sum } = counted(answer, onBytes),
+      part = await new Response(stream).blob()
+    if (sum.found !== expected)
+      throw new Error(say('address.early', { url, found: from + sum.found, expected: size }))
+    await keepPart({ key: address, kind, name, file: file.name, url, from, changed }, part)
+  }
+  return true
+}
+
+async function keepFile(model: ListedModel, file: ListedFile, onward: Onward) {
+  const { url, size, sha256, name } = file
+  if (await keptPart(url)) return onward.onBytes(size) // of the download before
+  const inParts = size > partBytes && (await keepParts(model, file, onward))
+  if (!inParts) await keepAll(model, file, onward)
+  if (!sha256) return
+  const found = await digest(await wholeOf(file, inParts))
+  if (found !== sha256)
+    spoil(
       say('address.otherHash', {
         name,
         found: found ? found.slice(0, 16) : say('address.tooLarge'),
-        expected: expected.slice(0, 16)
+        expected: sha256.slice(0, 16)
       })
     )
 }
 
-/** Downloads what lookAt or the server's list found and keeps it; all of it or nothing. */
+async function wholeOf({ url, size }: ListedFile, inParts: boolean) {
+  const places = inParts
+    ? Array.from({ length: Math.ceil(size / partBytes) }, (_, i) => partAddress(url, i * partBytes))
+    : [url]
+  return new Blob(
+    await Promise.all(places.map(async (place) => ((await keptPart(place)) as Response).blob()))
+  )
+}
+
+/**
+ * Downloads what lookAt or the server's list found and keeps it. Where it is stopped, or ends early, the
+ * parts of large files that came stay, and the next download of it goes on from there; else nothing does.
+ */
 export async function download(
   model: ListedModel,
   onProgress: (progress: Progress) => void,
@@ -230,7 +316,15 @@ export async function download(
   let done = 0
   const onBytes = (bytes: number) =>
     onProgress({ phase: 'download', done: (done += bytes), total: model.size })
-  await keepWhole(model.address, model.name ?? model.address, async () => {
-    for (const file of model.files) await keepFile(model, file, onBytes, signal)
-  })
+  await keepWhole(
+    model.address,
+    model.name ?? model.address,
+    async () => {
+      if (!(await isUnfinished(model.address))) await remove(model.address)
+      await keepList(model)
+      for (const file of model.files) await keepFile(model, file, { onBytes, signal })
+      await dropList(model.address)
+    },
+    async (error) => !spoiled.has(error) && (await hasParts(model.address))
+  )
 }

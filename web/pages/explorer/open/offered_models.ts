@@ -1,4 +1,4 @@
-/* The models that the server of this page offers: models.json beside the pages. docs/web.md has its
+/* The models and pictures that the server of this page offers: models.json beside the pages. docs/web.md has its
  * format; web/list_models.js and serve.js --models write it. */
 import { say } from '../../languages/say.js'
 import { ask } from './model_cache.js'
@@ -16,22 +16,32 @@ function invalid(where: string, found: unknown, expected: string): never {
 /** A plain relative path: no parent folder, no scheme, no query. */
 const plainPath = /^(?!\.\.?(\/|$))[^\\/:?#%]+(\/(?!\.\.?(\/|$))[^\\/:?#%]+)*$/
 
-function fileOf(file: any, where: string, folder: URL): ListedModel['files'][0] {
-  const { path, size, sha256 } = file ?? {}
-  if (typeof path !== 'string' || !plainPath.test(path))
-    invalid(`${where}.path`, path, say('offers.path'))
+/** Bytes and hash of a file. */
+function expectBytes(file: any, where: string): { size: number; sha256: string } {
+  const { size, sha256 } = file ?? {}
   if (!Number.isSafeInteger(size) || size < 1) invalid(`${where}.size`, size, say('offers.size'))
   if (!/^[0-9a-f]{64}$/.test(sha256)) invalid(`${where}.sha256`, sha256, say('offers.digits'))
-  const name = path.split('/').pop() as string
-  return { name, url: new URL(path, folder).href, size, sha256 }
+  return { size, sha256 }
 }
 
-export type Offer = OfferedModel & { listed: ListedModel }
+function expectTexts(offer: any, where: string) {
+  for (const key of ['name', 'address', 'licence'])
+    if (typeof offer?.[key] !== 'string' || !offer[key] || offer[key].length > 300)
+      invalid(`${where}.${key}`, offer?.[key], say('offers.text', { most: 300 }))
+}
+
+function fileOf(file: any, where: string, folder: URL): ListedModel['files'][0] {
+  const { path } = file ?? {}
+  if (typeof path !== 'string' || !plainPath.test(path))
+    invalid(`${where}.path`, path, say('offers.path'))
+  const name = path.split('/').pop() as string
+  return { name, url: new URL(path, folder).href, ...expectBytes(file, where) }
+}
+
+export type Offer = Omit<OfferedModel, 'files' | 'address'> & { listed: ListedModel }
 function offerOf(model: any, index: number, base: string): Offer {
   const where = `models[${index}]`
-  for (const key of ['name', 'address', 'licence'])
-    if (typeof model?.[key] !== 'string' || !model[key] || model[key].length > 300)
-      invalid(`${where}.${key}`, model?.[key], say('offers.text', { most: 300 }))
+  expectTexts(model, where)
   if (model.trained !== undefined && typeof model.trained !== 'string')
     invalid(`${where}.trained`, model.trained, say('offers.anyText'))
   if (!Array.isArray(model.files) || !model.files.length)
@@ -53,6 +63,21 @@ function offerOf(model: any, index: number, base: string): Offer {
   }
 }
 
+function pictureOf(picture: any, index: number, base: string): Offer {
+  const where = `pictures[${index}]`
+  expectTexts(picture, where)
+  if (!URL.canParse(picture.address, base) || picture.address.endsWith('/'))
+    invalid(`${where}.address`, picture.address, say('offers.picture'))
+  const { name, licence, address } = picture,
+    { href: url } = new URL(address, base),
+    file = { name, url, ...expectBytes(picture, where) }
+  return {
+    name,
+    licence,
+    listed: { address: url, kind: 'picture', name, files: [file], size: file.size }
+  }
+}
+
 /**
  * What a list offers, all of it checked.
  * @param base the list's own address
@@ -64,8 +89,13 @@ export function offersIn(text: string, base: string) {
   } catch (error) {
     throw new Error(say('offers.noJson', { list: listName, why: (error as Error).message }))
   }
-  if (!Array.isArray(list?.models)) invalid('models', list?.models, say('offers.list'))
-  return list.models.map((model, i) => offerOf(model, i, base))
+  const { models, pictures = [] } = list ?? {}
+  for (const [name, found] of Object.entries({ models, pictures }))
+    if (!Array.isArray(found)) invalid(name, found, say('offers.list'))
+  return [
+    ...models.map((model, i) => offerOf(model, i, base)),
+    ...pictures.map((picture, i) => pictureOf(picture, i, base))
+  ]
 }
 
 /** The offers of this server; none where it has no list, or cannot be reached. */

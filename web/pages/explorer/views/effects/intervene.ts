@@ -8,7 +8,7 @@ import { probabilitiesOf } from '../../model/probabilities.js'
 import { replacements } from '../../state/change_words.js'
 import { isChanged, unchanged } from '../../../shared/changes.js'
 import { toggled } from '../../controls/controls.js'
-import { slice } from '../../../shared/attention_rows.js'
+import { stoppable } from '../../controls/stoppable.js'
 import { percent } from '../../../plot/caption.js'
 import { className } from '../../../shared/names.js'
 import { say } from '../../../languages/say.js'
@@ -78,10 +78,10 @@ export interface Sweep {
   label: string
 }
 
-/** The effect of each head, by one run without it, until the view is left. */
+/** The effect of each head, by one run without it, until it is stopped. */
 async function effectsOfHeads(
   { store, engine, picture }: Page,
-  left: AbortSignal,
+  stopped: AbortSignal,
   onEffect: (layer: number, head: number, effect: Effect) => void
 ) {
   const { layers, heads } = engine.shape,
@@ -90,7 +90,7 @@ async function effectsOfHeads(
     best = whole.indexOf(Math.max(...whole)),
     effects = {} as Sweep['effects']
   for (let layer = 0; layer < layers; layer++)
-    for (let head = 0; head < heads && !left.aborted; head++) {
+    for (let head = 0; head < heads && !stopped.aborted; head++) {
       const key = `${layer}.${head}`,
         logits = (await engine.logits(picture.source, {
           ...unchanged,
@@ -105,6 +105,23 @@ async function effectsOfHeads(
       onEffect(layer, head, effects[key])
     }
   return { effects, best }
+}
+
+/** Null where it was stopped. The page's own run is made again. */
+async function sweepOf(page: Page, left: AbortSignal, told: (text: string) => void) {
+  const found = await stoppable(left, (stopped) =>
+    effectsOfHeads(page, stopped, (layer, head, { apart }) =>
+      told(say('intervene.withoutLayerHeadNats', { layer, head, apart: nats(apart) }))
+    )
+  )
+  await page.run(page.picture)
+  return (
+    found && {
+      ran: page.store.get().ran,
+      effects: found.effects,
+      label: className(page.engine.model.labels[found.best])
+    }
+  )
 }
 
 /** The heads by how much the answer needs them. */
@@ -167,15 +184,17 @@ function gainOf({ layer, head, gains }: Pick<State, 'layer' | 'head' | 'gains'>)
 
 /** The active heads whose map of a query differs from that of the whole model, the largest
  * divergence first. */
-function movedHeads({ explain, whole, result, shape }: Runner, token: number, off: string[]) {
-  const { layers, heads, tokens } = shape
-  const map = (of: RunnerResult | null, layer: number, head: number) =>
-    slice(((of as RunnerResult).attention as Float32Array[])[layer], head, tokens, token)
+async function movedHeads(engine: Runner, token: number, off: string[]) {
+  const { explain, whole, result, shape } = engine,
+    { layers, heads } = shape,
+    [before, now] = await Promise.all(
+      [whole as RunnerResult, result].map((of) => engine.rows({ token, of }))
+    )
   return Array.from({ length: layers * heads }, (_, i) => [Math.floor(i / heads), i % heads])
     .filter((place) => !off.includes(place.join('.')))
     .map(([layer, head]) => ({
       name: `${layer}.${head}`,
-      by: explain.divergence(map(whole, layer, head), map(result, layer, head))
+      by: explain.divergence(before[layer][head], now[layer][head])
     }))
     .sort((a, b) => b.by - a.by)
     .filter(({ by }) => by > 1e-9)
@@ -183,9 +202,9 @@ function movedHeads({ explain, whole, result, shape }: Runner, token: number, of
 
 /** Which map of the query has changed most, in words: layers above what was changed see other keys
  * and values. */
-function wordsOfMoved(engine: Runner, { query, off }: { query: PageQuery; off: string[] }) {
+async function wordsOfMoved(engine: Runner, { query, off }: { query: PageQuery; off: string[] }) {
   const { layers, heads } = engine.shape,
-    moved = movedHeads(engine, engine.token(query), off)
+    moved = await movedHeads(engine, engine.token(query), off)
   return moved.length
     ? say('intervene.mapsQueryHeadsChanged', {
         moved: moved.length,
@@ -217,6 +236,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   const { store, engine } = page
   let sweep: Sweep = { ran: -1, effects: {}, label: '' },
     brush = '',
+    moved = '',
     said = ''
   const paint = patchBrush(page, () => brush)
   left.addEventListener('abort', () => {
@@ -224,14 +244,13 @@ export const view: MakeView = (page, element, { left, redraw }) => {
   })
 
   async function sweepHeads() {
-    const { effects, best } = await effectsOfHeads(page, left, (layer, head, { apart }) => {
-      said = say('intervene.withoutLayerHeadNats', { layer, head, apart: nats(apart) })
-      draw()
+    const found = await sweepOf(page, left, (text) => {
+      said = text
+      show()
     })
-    await page.run(page.picture)
     if (left.aborted) return
-    sweep = { ran: store.get().ran, effects, label: className(engine.model.labels[best]) }
-    said = wordsOfSweep(sweep)
+    sweep = found ?? sweep
+    said = found ? wordsOfSweep(found) : say('work.stopped')
     redraw()
   }
 
@@ -252,7 +271,17 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     <div><label class="range"><span class="gain">${gain.text}</span> <input type="range" name="gain" min="0" max="100" step="5" ?disabled=${off || !gain.one} .value=${live(gain.share)} @input=${({ target }: Of<HTMLInputElement>) => store.set({ gains: gainsWith(store.get(), Number(target.value)) })}> <output>${gain.share} %</output></label></div>`
   }
 
-  function draw() {
+  async function draw(latest: () => boolean) {
+    show()
+    const { result } = engine,
+      changed = result.changes && isChanged(result.changes) && engine.canChange,
+      words = changed ? await wordsOfMoved(engine, store.get()) : ''
+    if (!latest() || words === moved) return
+    moved = words
+    show()
+  }
+
+  function show() {
     const state = store.get(),
       { changes, logits } = engine.result,
       changed = changes && isChanged(changes),
@@ -270,7 +299,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       <div class="scroll" tabindex="0" role="region" aria-label=${say('intervene.activeHeads')}><table class=${engine.shape.heads > 8 ? 'switches many' : 'switches'}><caption>${say('intervene.activeHeadsAblatedHeads')} ${how}</caption><tbody>${off ? nothing : switches(page, sweep)}</tbody></table></div>
       <div class="row after"><button type="button" name="all" ?disabled=${off} @click=${() => store.set(unchanged)}>${say('intervene.undoAll')}</button><button type="button" name="sweep" ?disabled=${Boolean(why)} @click=${() => sweepHeads().catch(page.showError)}>${say('intervene.ablateEachHeadAlone')}</button></div>
       <div class="scroll effects" tabindex="0" role="region" aria-label=${say('intervene.headsChangePredictionWithout')} ?hidden=${sweep.ran !== state.ran}>${ranking(store, sweep)}</div>
-      <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares">${why ? nothing : sharesOf(engine, changed)}</tbody></table><p class="hint downstream">${changed && !off ? wordsOfMoved(engine, state) : ''}</p><p class="hint" aria-live="polite">${said}</p>`,
+      <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares">${why ? nothing : sharesOf(engine, changed)}</tbody></table><p class="hint downstream">${changed && !off ? moved : ''}</p><p class="hint" aria-live="polite">${said}</p>`,
       element
     )
   }

@@ -4,8 +4,8 @@ import { html, nothing, render } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { heat } from '../../../plot/heat.js'
-import { mapOf } from '../../../shared/attention_rows.js'
 import { pause } from '../../../shared/pause.js'
+import { stoppable } from '../../controls/stoppable.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
 import type { MakeView, Page } from '../../types.js'
@@ -22,18 +22,38 @@ export const strideOf = (heads: number, tokens: number) =>
 const atOnce = 3e5
 
 /** Heads of a block: the distances of two blocks are found at once. */
-const blockOf = (tokens: number, stride: number) =>
-  Math.max(1, Math.floor(Math.sqrt((2 * atOnce) / (tokens * Math.ceil(tokens / stride))) / 2))
+const blockOf = (weights: number) => Math.max(1, Math.floor(Math.sqrt((2 * atOnce) / weights) / 2))
 
-/** Of all pairs of maps, [count, count]; null where they are no longer wanted. */
+/** Rows of every stride-th query, [Q, T] of each head; null where they are no longer wanted. */
+async function rowsOf(
+  engine: Page['engine'],
+  stride: number,
+  wanted: () => boolean,
+  told: (done: number, total: number) => void
+) {
+  const { layers, heads, tokens } = engine.shape,
+    total = Math.ceil(tokens / stride),
+    maps = Array.from({ length: layers * heads }, () => new Float32Array(total * tokens))
+  for (let done = 0; done < total; done++) {
+    if (!wanted()) return null
+    told(done, total)
+    const rows = (await engine.rows({ token: done * stride })).slice(0, layers).flat()
+    rows.forEach((row, head) => {
+      maps[head].set(row, done * tokens)
+    })
+  }
+  return maps
+}
+
+/** Of all pairs of maps [queries, tokens], [count, count]; null where they are no longer wanted. */
 export async function distancesOf(
   { explain }: Pick<Page['engine'], 'explain'>,
   maps: Float32Array[],
-  { tokens, stride }: { tokens: number; stride: number },
+  { tokens, queries }: { tokens: number; queries: number },
   wanted: () => boolean
 ) {
   const { length } = maps,
-    block = blockOf(tokens, stride),
+    block = blockOf(tokens * queries),
     all = new Float64Array(length * length)
   for (let a = 0; a < length; a += block)
     for (let b = a; b < length; b += block) {
@@ -44,8 +64,7 @@ export async function distancesOf(
         ),
         found = explain.mapDistances(
           of.map((i) => maps[i]),
-          tokens,
-          stride
+          tokens
         )
       of.forEach((one, i) => {
         of.forEach((other, j) => {
@@ -76,24 +95,38 @@ function buttonOf({ store, engine, drawn, table }: Page, index: number, map: Flo
   return html`<button type="button" data-head=${`${layer}.${head}`} aria-label=${`${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`} aria-pressed=${state.layer === layer && state.head === head} @click=${() => store.set({ layer, head })}><canvas aria-hidden="true" ${showing(heat({ weights, rows, columns, scale: drawn.scale, table }))}></canvas>${layer}.${head}</button>`
 }
 
-export const view: MakeView = (page, element, { left, redraw }) => {
-  const { store, engine } = page
+/** Asks for the distances of the last run's heads, which are found once; null where that was stopped. */
+function createMeasure({ store, engine }: Page, left: AbortSignal, told: (text: string) => void) {
   let ran = -1,
-    limit = 0.15,
     distances = Promise.resolve(null) as Promise<Float64Array | null>
+  return () => {
+    const { layers, heads, tokens } = engine.shape,
+      { kept } = engine.result,
+      now = store.get().ran
+    if (ran === now) return distances
+    ran = now
+    distances = stoppable(left, async (signal) => {
+      const wanted = () => !signal.aborted && store.get().ran === now,
+        stride = strideOf(layers * heads, tokens),
+        maps = await rowsOf(engine, stride, wanted, (done, total) => {
+          if (!kept) told(say('groups.reading', { done: done + 1, total }))
+        })
+      return (
+        maps && distancesOf(engine, maps, { tokens, queries: Math.ceil(tokens / stride) }, wanted)
+      )
+    })
+    return distances
+  }
+}
 
-  async function draw(latest: () => boolean) {
-    const { attention } = engine.result,
-      { layers } = engine.shape,
-      maps = attention && (await engine.rows({ query: page.query() })).slice(0, layers).flat()
-    if (!latest()) return
-    const found = maps && (await measure(attention))
-    if (!latest() || (maps && !found)) return
-    const { list = nothing, said } = found
-      ? groupsOfHeads(maps, found)
-      : { said: say('groups.headsGroupedWhereAll') }
+export const view: MakeView = (page, element, { left, redraw }) => {
+  const { engine } = page,
+    measure = createMeasure(page, left, (text) => show(text))
+  let limit = 0.15
+
+  const show = (said: string, list: unknown = nothing, off = true) =>
     render(
-      html`<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15" ?disabled=${!attention} @input=${({
+      html`<div><label class="range">${say('groups.nearerThan')} <input type="range" name="limit" min="0.01" max="0.6" step="0.01" value="0.15" ?disabled=${off} @input=${({
         target
       }: Of<HTMLInputElement>) => {
         limit = Number(target.value)
@@ -102,23 +135,17 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       ${list}<p class="hint" aria-live="polite">${said}</p>`,
       element
     )
-  }
 
-  /** Of the last run, once for all that is drawn of it. */
-  function measure(attention: Float32Array[]) {
-    const { layers, heads, tokens } = engine.shape,
-      now = store.get().ran
-    if (ran !== now)
-      distances = distancesOf(
-        engine,
-        attention.flatMap((layer) =>
-          Array.from({ length: heads }, (_, head) => mapOf(layer, head, tokens))
-        ),
-        { tokens, stride: strideOf(layers * heads, tokens) },
-        () => !left.aborted && store.get().ran === now
-      )
-    ran = now
-    return distances
+  async function draw(latest: () => boolean) {
+    if (engine.parts) return show(say('parts.only'))
+    const { layers } = engine.shape,
+      found = await measure()
+    if (!latest()) return
+    if (!found) return show(say('work.stopped'))
+    const maps = (await engine.rows({ query: page.query() })).slice(0, layers).flat()
+    if (!latest()) return
+    const { list, said } = groupsOfHeads(maps, found)
+    show(said, list, false)
   }
 
   function groupsOfHeads(maps: Float32Array[], found: Float64Array) {

@@ -25,7 +25,7 @@ export function vectorOf(
   layer: number,
   head: number,
   token: number,
-  values: RunnerResult['values'] = engine.result.values
+  values: RunnerResult['values']
 ): Float32Array | null {
   const value = values[`layer.${layer}.${what}`],
     { heads, tokens } = engine.shape
@@ -95,6 +95,55 @@ const captionOf = (engine: Page['engine'], query: number, key: number, depth: nu
     depth
   })
 
+/**
+ * The products of a query with the chosen key, and with those that it gives most to.
+ * @param chosen null: the key with the most weight
+ */
+function productsOfKeys(
+  page: Page,
+  {
+    query,
+    weights,
+    token,
+    values,
+    chosen
+  }: {
+    query: Float32Array
+    weights: Float32Array
+    token: number
+    values: RunnerResult['values']
+    chosen: number | null
+  },
+  choose: (key: number) => void
+) {
+  const { engine, store } = page,
+    { layer, head } = store.get(),
+    most = topOf(weights, shown + 1)
+      .map((entry) => entry.token)
+      .filter((key) => key !== token)
+      .slice(0, shown),
+    key = chosen !== null && chosen < weights.length ? chosen : most[0],
+    vectorOfKey = (other: number) =>
+      vectorOf(page, 'key', +layer, +head, other, values) as Float32Array,
+    ofKey = vectorOfKey(key),
+    found = productsOf(query, ofKey),
+    end = largestSize(found.products),
+    endOfBoth = largestSize([...query, ...ofKey])
+  const lineOfKey = (other: number) => {
+    const { products, raw } = productsOf(query, vectorOfKey(other)),
+      name = engine.nameOf(other)
+    return line(
+      name,
+      products,
+      `${fixed(raw, 2)}, ${percent(weights[other])}`,
+      end,
+      html`<button type="button" aria-pressed=${other === key} @click=${() => choose(other)}>${name}</button>`
+    )
+  }
+  const table = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('pair.numbersQueryKey')}><table class="products"><caption>${captionOf(engine, token, key, query.length)}</caption><tbody>${line('query', query, '', endOfBoth)}${line('key', ofKey, '', endOfBoth)}${[...new Set([key, ...most])].map(lineOfKey)}</tbody></table></div>${bar(signedScale('product', end), diverging)}`
+  return { table, said: wordsOfProducts(found, percent(weights[key])) }
+}
+
 export const view: MakeView = (page, element, { left, redraw }) => {
   const { store, engine } = page
   /* The chosen key; null: the one with the most weight. */
@@ -122,11 +171,17 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     const { layer, head } = store.get(),
       token = engine.token(page.query()),
       one = layer !== 'pool' && head !== 'mean',
-      query = one ? vectorOf(page, 'query', +layer, +head, token) : null,
-      weights = query && (await engine.row({ layer, head, query: page.query() }))
+      at = page.query(),
+      values = one ? await engine.values([`layer.${layer}.query`, `layer.${layer}.key`]) : {},
+      query = one ? vectorOf(page, 'query', +layer, +head, token, values) : null,
+      weights = query && (await engine.row({ layer, head, query: at }))
     if (!latest()) return
     const { table = nothing, said } = weights
-      ? productsOfKeys(query as Float32Array, weights, token)
+      ? productsOfKeys(
+          page,
+          { query: query as Float32Array, weights, token, values, chosen },
+          choose
+        )
       : { said: one ? kept : single }
     render(
       html`<div class="row"><button type="button" name="pick" aria-pressed=${picking} ?disabled=${!query} @click=${pick}>${say('pair.chooseKeyPicture')}</button></div>
@@ -135,31 +190,5 @@ export const view: MakeView = (page, element, { left, redraw }) => {
     )
   }
 
-  function productsOfKeys(query: Float32Array, weights: Float32Array, token: number) {
-    const { layer, head } = store.get(),
-      most = topOf(weights, shown + 1)
-        .map((entry) => entry.token)
-        .filter((key) => key !== token)
-        .slice(0, shown),
-      key = chosen !== null && chosen < weights.length ? chosen : most[0],
-      vectorOfKey = (other: number) => vectorOf(page, 'key', +layer, +head, other) as Float32Array,
-      ofKey = vectorOfKey(key),
-      found = productsOf(query, ofKey),
-      end = largestSize(found.products),
-      endOfBoth = largestSize([...query, ...ofKey])
-    const lineOfKey = (other: number) => {
-      const { products, raw } = productsOf(query, vectorOfKey(other)),
-        name = engine.nameOf(other)
-      return line(
-        name,
-        products,
-        `${fixed(raw, 2)}, ${percent(weights[other])}`,
-        end,
-        html`<button type="button" aria-pressed=${other === key} @click=${() => choose(other)}>${name}</button>`
-      )
-    }
-    const table = html`<div class="scroll" tabindex="0" role="region" aria-label=${say('pair.numbersQueryKey')}><table class="products"><caption>${captionOf(engine, token, key, query.length)}</caption><tbody>${line('query', query, '', endOfBoth)}${line('key', ofKey, '', endOfBoth)}${[...new Set([key, ...most])].map(lineOfKey)}</tbody></table></div>${bar(signedScale('product', end), diverging)}`
-    return { table, said: wordsOfProducts(found, percent(weights[key])) }
-  }
   return { keys: ['drawn'], draw }
 }

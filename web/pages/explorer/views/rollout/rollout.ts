@@ -87,7 +87,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       ${range('last', say('rollout.lastLayer'), [0, end, 1], last < 0 ? end : last)}
       ${range('residual', say('rollout.identityWeightR'), [0.05, 0.95, 0.05], residual)}
       ${range('discard', say('rollout.discardedD'), [0, 0.95, 0.05], discard)}
-      <p class="row after"><label>${say('rollout.headsFused')} <select name="fusion" @change=${({ target }: Of<HTMLSelectElement>) => store.set({ fusion: target.value as Fusion })}>${fusions.map(([value, text]) => html`<option value=${value} .selected=${live(value === fusion)}>${text}</option>`)}</select></label> <button type="button" name="play" ?disabled=${!quick} @click=${() => walk.press()}>${walk.label}</button></p><p class="hint">${quick ? say('rollout.rolloutUsesWeightsAfter') : say('rollout.mapsMadeAgain')}</p>${layers.element}`,
+      <p class="row after"><label>${say('rollout.headsFused')} <select name="fusion" @change=${({ target }: Of<HTMLSelectElement>) => store.set({ fusion: target.value as Fusion })}>${fusions.map(([value, text]) => html`<option value=${value} .selected=${live(value === fusion)}>${text}</option>`)}</select></label> <button type="button" name="play" ?disabled=${Boolean(engine.parts)} @click=${() => walk.press()}>${walk.label}</button></p><p class="hint">${quick ? say('rollout.rolloutUsesWeightsAfter') : say('rollout.mapsMadeAgain')}</p>${layers.element}`,
       element
     )
     await layers.draw(latest)

@@ -8,13 +8,15 @@ import { largestOf } from '../../../plot/raster.js'
 import { bar } from '../parts/bar.js'
 import { showing } from '../parts/canvas.js'
 import { scaleOfAll } from '../heads/heads.js'
+import { rowNow } from '../../model/shown_row.js'
 import { say } from '../../../languages/say.js'
+import type { PageQuery } from '../../../shared/types.js'
 import type { Page } from '../../types.js'
 
 /** Maps in a line, of so many. */
 const across = (count: number) => Math.min(count, count > 6 ? 6 : 3)
 
-/** An element of its own, and a function that draws into it where all maps of the model are kept. */
+/** An element of its own, and a function that draws into it, of a model of one grid. */
 export function createLayers(page: Page) {
   const { store, engine } = page,
     element = document.createElement('div'),
@@ -34,8 +36,8 @@ export function createLayers(page: Page) {
   async function draw(latest: () => boolean) {
     const { first, last, fusion, residual, discard } = store.get(),
       { layers, rows, columns, prefixTokens } = engine.shape,
-      query = page.query()
-    element.hidden = !engine.result?.kept && !engine.result?.light
+      { query } = rowNow(page) as { query: PageQuery }
+    element.hidden = Boolean(engine.parts)
     if (element.hidden) return
     const found = await Promise.all(
       Array.from({ length: layers - first }, (_, i) =>

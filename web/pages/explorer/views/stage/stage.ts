@@ -15,6 +15,7 @@ import {
 } from '../../model/shown_row.js'
 import { createGrid } from '../../controls/button_grid.js'
 import { showStatus } from '../../controls/status.js'
+import { stoppable } from '../../controls/stoppable.js'
 import { caption, elsewhere, percent, scoreCaption, times } from '../../../plot/caption.js'
 import { divergingTable } from '../../../plot/diverging.js'
 import { overlayInColour } from '../../../plot/parts/overlay_colour.js'
@@ -307,11 +308,15 @@ function createWeights({ engine }: Page) {
     if (last?.result === result && isSameRow(last.at, at)) return last.row
     const row = slow.then(async () => {
       if (last?.row !== row || engine.result !== result) return null
+      const { textContent: before } = element('status'),
+        told = (done: number, total: number) => showStatus(say('rollout.layer', { done, total }))
       showStatus(say('rollout.working'))
       try {
-        return await weightsOfRow(engine, at, result)
+        return await stoppable(null, async (signal) =>
+          weightsOfRow(engine, at, result, { told, signal })
+        )
       } finally {
-        showStatus('')
+        showStatus(before ?? '')
       }
     })
     last = { at, result, row }

@@ -44,7 +44,7 @@ export function said(page: Page) {
   const { engine, store } = page,
     layer = layerOf(page),
     token = engine.nameOf(engine.token(store.get().query))
-  return engine.states(layer)
+  return engine.hasStates
     ? `${say('tokensNumbers.statesAfterLayer', { layer })}. ${say('tokensNumbers.cosineEachTokensState', { token })}`
     : say('tokensNumbers.positionsAlone', { token })
 }
