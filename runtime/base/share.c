@@ -91,3 +91,28 @@ void heed_share_drop(heed_context *context, heed_shared *shared) {
   heed_free(context, shared->block);
   heed_free(context, shared);
 }
+
+heed_status heed_share_hold(heed_context *context, heed_shared ***held, size_t *count,
+                            heed_error *error) {
+  size_t room = 0;
+  *held = NULL;
+  *count = 0;
+  lock(context);
+  for (const heed_shared *each = context->shared; each; each = each->next) room++;
+  unlock(context);
+  if (room == 0) return HEED_OK;
+  *held = heed_alloc(context, room, sizeof **held);
+  if (!*held) return heed_fail_memory(error, "shared blocks", room * sizeof **held);
+  lock(context);
+  for (heed_shared *each = context->shared; each && *count < room; each = each->next) {
+    each->owners++;
+    (*held)[(*count)++] = each;
+  }
+  unlock(context);
+  return HEED_OK;
+}
+
+void heed_share_let_go(heed_context *context, heed_shared **held, size_t count) {
+  for (size_t i = 0; i < count; i++) heed_share_drop(context, held[i]);
+  heed_free(context, held);
+}

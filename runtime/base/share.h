@@ -20,4 +20,10 @@ void *heed_share_block(const heed_shared *shared);
 /* One owner less; NULL: nothing. */
 void heed_share_drop(heed_context *context, heed_shared *shared);
 
+/* One owner more of each block that there is, until heed_share_let_go, whose memory `held` is: who
+ * comes next finds what the last owner left. Statuses: OUT_OF_MEMORY. */
+heed_status heed_share_hold(heed_context *context, heed_shared ***held, size_t *count,
+                            heed_error *error);
+void heed_share_let_go(heed_context *context, heed_shared **held, size_t count);
+
 #endif

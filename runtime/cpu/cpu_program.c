@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "cpu/cpu_backend.h"
 #include "cpu/weights/form.h"
+#include "graph/ops/linear.h"
 
 /* A constant that is kept. The same one may be kept in several ways. Sessions that keep it in the
  * same way share it (base/share.h). */
@@ -36,6 +37,37 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
   return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT;
 }
 
+/* To turn panels costs under 3 % of the product of so many rows; of 256 rows it would be 10. */
+#define TURNED_ROWS 1024u
+
+static bool has_f32_panels(const heed_cpu_level_table *level, const heed_plan *plan,
+                           const heed_node *node) {
+  return heed_cpu_form_of(level, plan, node, HEED_LINEAR_INPUT_WEIGHT) ==
+         level->forms[HEED_CPU_FORM_f32];
+}
+
+static bool keeps_panels(const heed_cpu_level_table *level, const heed_plan *plan, uint32_t id) {
+  for (uint32_t step = 0; step < plan->step_count; step++) {
+    const heed_node *node = heed_plan_node(plan, step);
+    if (node->op == HEED_OP_KIND_linear && node->input[HEED_LINEAR_INPUT_WEIGHT] == id)
+      return has_f32_panels(level, plan, node);
+  }
+  return false;
+}
+
+uint32_t heed_cpu_kept_id(const heed_cpu_level_table *level, const heed_plan *plan,
+                          const heed_node *node, uint32_t slot) {
+  const uint32_t id = node->input[slot];
+  if (node->op != HEED_OP_KIND_linear || slot != HEED_LINEAR_INPUT_WEIGHT) return id;
+  const uint32_t matrix = heed_graph_transposed_of(plan->graph, id);
+  if (!matrix) return id;
+  const heed_shape *x = &heed_graph_record(plan->graph, node->input[HEED_LINEAR_INPUT_X])->shape;
+  return heed_shape_count(x) / x->dim[x->rank - 1] >= TURNED_ROWS &&
+                 has_f32_panels(level, plan, node) && keeps_panels(level, plan, matrix)
+             ? matrix
+             : id;
+}
+
 /* A constant [N, ...] as a matrix. */
 static heed_cpu_matrix matrix_of(const heed_cpu_backend *cpu, const heed_plan *plan, uint32_t id) {
   const heed_shape *shape = &heed_graph_record(plan->graph, id)->shape;
@@ -62,8 +94,8 @@ static heed_status for_constants(const heed_cpu_backend *cpu, const heed_plan *p
     const heed_node *node = heed_plan_node(plan, step);
     for (uint32_t slot = 0; slot < heed_ops[node->op]->input_count; slot++)
       if (node->input[slot] && is_constant(plan, node->input[slot]))
-        HEED_TRY(to(cpu, plan, node->input[slot], heed_cpu_form_of(cpu->level, plan, node, slot),
-                    user, error));
+        HEED_TRY(to(cpu, plan, heed_cpu_kept_id(cpu->level, plan, node, slot),
+                    heed_cpu_form_of(cpu->level, plan, node, slot), user, error));
   }
   return HEED_OK;
 }
@@ -283,7 +315,8 @@ static void prepare_step(heed_program *program, uint32_t index, const scratch *s
     const uint32_t id = step->node->input[slot];
     if (!id) continue;
     if (is_constant(plan, id)) {
-      const kept *constant = find_kept(program->constants, program->constant_count, id,
+      const kept *constant = find_kept(program->constants, program->constant_count,
+                                       heed_cpu_kept_id(step->level, plan, step->node, slot),
                                        heed_cpu_form_of(step->level, plan, step->node, slot));
       HEED_ASSERT(constant && constant->shared);
       step->input[slot] = heed_share_block(constant->shared);

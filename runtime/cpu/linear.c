@@ -2,6 +2,7 @@
  * panels. Some groups of rows at a time are packed into the shared scratch; then a task is one
  * group by some panels. */
 #include "graph/ops/linear.h"
+#include "base/alloc.h"
 #include "cpu/gemm.h"
 #include "cpu/weights/form.h"
 #include "heed/ops.h"
@@ -17,6 +18,8 @@ typedef struct job {
   const heed_cpu_step *step;
   const heed_cpu_form *form;
   const float *x;
+  const float *own;      /* panels [N, K] of the matrix whose transpose is the weight; else NULL */
+  float *turned;         /* the weight's panels, made of them */
   unsigned char *packed; /* groups, group_bytes apart */
   size_t tile_rows, group_rows, group_bytes, panels, panels_per_task, tasks_per_group;
   size_t first, end; /* rows worked through now */
@@ -60,6 +63,23 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
                            rows_in_group(j, first), i, heed_cpu_worker_scratch(j->step, worker));
 }
 
+/* Panel `task` of the transpose. Square blocks of panels are turned, zeros in missing columns. */
+static void turn_task(uint64_t task, uint32_t worker, void *user) {
+  const job *j = user;
+  const size_t depth = j->product.depth, columns = j->product.columns,
+               first = (size_t)task * HEED_TILE_COLUMNS,
+               count = columns - first < HEED_TILE_COLUMNS ? columns - first : HEED_TILE_COLUMNS;
+  float *to = j->turned + first * depth;
+  (void)worker;
+  for (size_t row = 0; row < depth; row += HEED_TILE_COLUMNS) {
+    const float *from = j->own + row * columns + first * HEED_TILE_COLUMNS;
+    const size_t rows = depth - row < HEED_TILE_COLUMNS ? depth - row : HEED_TILE_COLUMNS;
+    for (size_t i = 0; i < rows; i++, to += HEED_TILE_COLUMNS)
+      for (size_t k = 0; k < HEED_TILE_COLUMNS; k++)
+        to[k] = k < count ? from[k * HEED_TILE_COLUMNS + i] : 0.0f;
+  }
+}
+
 static void split(job *j) {
   const heed_cpu_level_table *level = j->step->level;
   const size_t rows = j->product.rows;
@@ -75,6 +95,7 @@ static void split(job *j) {
 }
 
 static void multiply(job *j) {
+  if (j->own) heed_thread_pool_run(j->step->pool, j->panels, turn_task, j);
   const size_t rows = j->product.rows, at_a_time = rows_at_a_time(rows, j->tile_rows);
   for (j->first = 0; j->first < rows; j->first = j->end) {
     j->end = rows - j->first < at_a_time ? rows : j->first + at_a_time;
@@ -87,6 +108,17 @@ static void multiply(job *j) {
   }
 }
 
+/* Bytes of the panels of a weight that is made of its transpose's at each run; else 0. */
+static uint64_t turned_bytes(const heed_cpu_level_table *level, const heed_plan *plan,
+                             const heed_node *node) {
+  const uint32_t id = node->input[HEED_LINEAR_INPUT_WEIGHT];
+  if (heed_cpu_kept_id(level, plan, node, HEED_LINEAR_INPUT_WEIGHT) == id) return 0;
+  const heed_shape *weight = &heed_graph_record(plan->graph, id)->shape;
+  return heed_align_up(heed_cpu_parts(weight->dim[0], HEED_TILE_COLUMNS) * HEED_TILE_COLUMNS *
+                           (uint64_t)weight->dim[1] * sizeof(float),
+                       64);
+}
+
 static void run(const heed_cpu_step *step) {
   const heed_linear_desc *desc = step->node->desc;
   job j = {.step = step, .packed = step->shared};
@@ -94,6 +126,12 @@ static void run(const heed_cpu_step *step) {
   heed_cpu_product *p = &j.product;
   j.x = heed_cpu_input(step, HEED_LINEAR_INPUT_X);
   p->panels = heed_cpu_input(step, HEED_LINEAR_INPUT_WEIGHT);
+  const uint64_t turned = turned_bytes(step->level, step->plan, step->node);
+  if (turned) {
+    j.own = p->panels;
+    p->panels = j.turned = (float *)(void *)step->shared;
+    j.packed += turned;
+  }
   p->bias = heed_cpu_input(step, HEED_LINEAR_INPUT_BIAS);
   p->residual = heed_cpu_input(step, HEED_LINEAR_INPUT_RESIDUAL);
   p->activation = desc->activation;
@@ -123,7 +161,8 @@ static void measure(const heed_cpu_level_table *level, const heed_plan *plan, co
                most = rows_at_a_time(rows, tile);
   need->worker = (uint64_t)group * HEED_TILE_COLUMNS * sizeof(float);
   if (form->panel_scratch) need->worker += form->panel_scratch(level, depth);
-  need->shared = most / group * form->group_bytes(level, group, depth) +
+  need->shared = turned_bytes(level, plan, node) +
+                 most / group * form->group_bytes(level, group, depth) +
                  form->group_bytes(level, most % group, depth);
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/desc.h"
 #include "base/hooks.h"
+#include "base/share.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "explain/backward.h"
@@ -277,10 +278,26 @@ static bool wants_no_score(const heed_explain_desc *desc) {
   return none;
 }
 
-/* The reverse passes that methods asked for. */
+/* Whether nobody reads the pass any more. */
+static bool is_pass_done(const heed_explain_run *run) {
+  bool done = !(run->wants_texts && run->target.texts) && !run->desc->explainer;
+  for (size_t i = 0; i < METHODS; i++)
+    done =
+        done && (methods[i]->reverse || !heed_explain_listed(run->desc->methods, methods[i]->name));
+  return done;
+}
+
+/* The reverse passes that methods asked for. Where the pass is done it goes first, so that its
+ * values and theirs are not held together; the weights stay. */
 static heed_status run_backward(heed_explain_run *run, heed_error *error) {
+  heed_shared **weights;
+  size_t count;
   if (!run->backward.count) return HEED_OK;
-  HEED_TRY(heed_backward_open(run, &run->backward, NULL, error));
+  HEED_TRY(heed_share_hold(run->context, &weights, &count, error));
+  if (is_pass_done(run)) heed_pass_end(&run->pass);
+  const heed_status status = heed_backward_open(run, &run->backward, NULL, error);
+  heed_share_let_go(run->context, weights, count);
+  HEED_TRY(status);
   HEED_TRY(
       heed_backward_run(run, &run->backward, heed_explain_find(run, "pixel_values")->data, error));
   return run->wants_texts && run->target.texts ? heed_backward_open_texts(run, &run->texts, error)

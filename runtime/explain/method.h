@@ -65,6 +65,7 @@ typedef struct heed_explain_method {
   const char *name;
   bool source;    /* takes source.pixel_values */
   bool scoreless; /* is no part of a score: without a target any model will do */
+  bool reverse;   /* is computed from reverse passes alone: the pass itself may go before */
   /* For the pass, and again for that of source.pixel_values where `source` is set; before either
    * has run. NULL: any model and input will do, and only outputs are read. */
   heed_status (*prepare)(heed_explain_run *run, heed_pass *pass, heed_error *error);

@@ -186,6 +186,11 @@ heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char
   return kept ? heed_define_constant(graph, &desc) : (heed_value){0};
 }
 
+uint32_t heed_graph_transposed_of(const heed_graph *graph, uint32_t id) {
+  const heed_value_record *record = heed_graph_record(graph, id);
+  return record->read == read_transposed ? ((const transposed *)record->read_user)->matrix : 0;
+}
+
 heed_value heed_define_view(heed_graph *graph, heed_value base, uint64_t offset,
                             const heed_shape *shape) {
   if (graph->status != HEED_OK) return (heed_value){0};

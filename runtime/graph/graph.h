@@ -93,6 +93,8 @@ heed_value heed_graph_add_node(heed_graph *graph, heed_op_kind op, const void *d
                                const heed_node **made);
 /* The constant [n, m] of a constant F32 [m, n]: rows and columns exchanged while it is read. */
 heed_value heed_graph_transpose(heed_graph *graph, heed_value matrix, const char *what);
+/* The constant that heed_graph_transpose made constant `id` of, or 0. */
+uint32_t heed_graph_transposed_of(const heed_graph *graph, uint32_t id);
 /* heed_desc_read; false when it fails, which the graph then keeps as its error. */
 bool heed_graph_read_desc(heed_graph *graph, void *full, size_t size, const void *desc,
                           const char *where);

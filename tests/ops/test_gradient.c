@@ -327,6 +327,63 @@ static void test_frugal(void **state) {
   }
 }
 
+/* Of many rows: on the CPU the weight's own panels are turned, and no second copy is kept. */
+static void test_many_rows(void **state) {
+  (void)state;
+  enum { ROWS = 1030, WIDE = 37, NARROW = 21 };
+  static float x[ROWS * WIDE], seed[ROWS * NARROW], weight[NARROW * WIDE], found[ROWS * WIDE];
+  test_random random = {5};
+  for (size_t i = 0; i < sizeof x / sizeof *x; i++) x[i] = test_random_normal(&random);
+  for (size_t i = 0; i < sizeof seed / sizeof *seed; i++) seed[i] = test_random_normal(&random);
+  for (size_t i = 0; i < sizeof weight / sizeof *weight; i++)
+    weight[i] = test_random_normal(&random);
+  for (uint32_t b = 0; b < test_backend_count(); b++) {
+    uint64_t bytes[2];
+    for (uint32_t rows = 1000; rows <= ROWS; rows += ROWS - 1000) {
+      heed_graph *graph;
+      heed_plan *plan;
+      heed_session *session;
+      heed_value gradient;
+      heed_memory memory;
+      assert_ok(heed_graph_create(test_backend_context(), &graph, &error));
+      const heed_constant_desc matrix = {.struct_size = sizeof matrix,
+                                         .dtype = HEED_F32,
+                                         .shape = HEED_SHAPE(NARROW, WIDE),
+                                         .data = weight};
+      const heed_value in = heed_define_input(graph, "x", HEED_F32, &HEED_SHAPE(rows, WIDE)),
+                       of = heed_define_input(graph, "seed", HEED_F32, &HEED_SHAPE(rows, NARROW));
+      const heed_linear_desc linear = {
+          .struct_size = sizeof linear, .x = in, .weight = heed_define_constant(graph, &matrix)};
+      const heed_value y = heed_define_linear(graph, &linear);
+      const heed_gradient_desc desc = {.of = y, .seed = of, .wanted = &in, .wanted_count = 1};
+      assert_ok(heed_graph_gradient(graph, &desc, &gradient, &error));
+      const heed_value taps[] = {y, gradient};
+      const heed_plan_desc all = {sizeof all, taps, 2, HEED_ATTENTION_MODE_AUTO};
+      assert_ok(heed_plan_create(graph, test_backend_get(b), &all, &plan, &error));
+      memory = (heed_memory){0};
+      heed_plan_memory(plan, &memory);
+      bytes[rows == ROWS] = memory.weights;
+      assert_ok(heed_session_create(plan, NULL, &session, &error));
+      assert_ok(heed_session_write(session, in, x, rows * WIDE * sizeof *x, &error));
+      assert_ok(heed_session_write(session, of, seed, rows * NARROW * sizeof *seed, &error));
+      assert_ok(heed_session_run(session, NULL, &error));
+      assert_ok(heed_session_read(session, gradient, 0, (uint64_t)rows * WIDE, found, &error));
+      for (size_t i = 0; i < (size_t)rows * WIDE; i++) {
+        double expected = 0.0;
+        for (size_t n = 0; n < NARROW; n++)
+          expected += (double)seed[i / WIDE * NARROW + n] * (double)weight[n * WIDE + i % WIDE];
+        if (!(fabs((double)found[i] - expected) <= 2e-5 * (1.0 + fabs(expected))))
+          fail_msg("%s, %u rows, element %zu: found %g, expected %g", test_backend_name(b), rows, i,
+                   (double)found[i], expected);
+      }
+      heed_session_destroy(session);
+      heed_plan_destroy(plan);
+      heed_graph_destroy(graph);
+    }
+    if (strncmp(test_backend_name(b), "cpu", 3) == 0) assert_true(bytes[1] < bytes[0]);
+  }
+}
+
 /* What the scalar does not depend on gets zeros. */
 static void test_independent(void **state) {
   (void)state;
@@ -411,9 +468,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_adjoints),
-                                     cmocka_unit_test(test_threads), cmocka_unit_test(test_frugal),
-                                     cmocka_unit_test(test_independent),
-                                     cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_adjoints),    cmocka_unit_test(test_threads),
+      cmocka_unit_test(test_frugal),      cmocka_unit_test(test_many_rows),
+      cmocka_unit_test(test_independent), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests_name("gradient", tests, NULL, test_backend_close_all);
 }

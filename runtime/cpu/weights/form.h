@@ -64,4 +64,10 @@ static inline const heed_cpu_form *heed_cpu_form_of(const heed_cpu_level_table *
   return level->forms[HEED_CPU_FORM_f32];
 }
 
+/* The constant whose panels the input in a slot is multiplied by. As a rule that is the input
+ * itself. Many rows times the transpose of a matrix that another linear node keeps take that node's
+ * panels, turned at each run: so the reverse pass of a long sequence holds no weight twice. */
+uint32_t heed_cpu_kept_id(const heed_cpu_level_table *level, const heed_plan *plan,
+                          const heed_node *node, uint32_t slot);
+
 #endif

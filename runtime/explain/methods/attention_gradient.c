@@ -41,4 +41,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_attention_gradient = {
-    .name = "attention_gradient", .prepare = prepare, .compute = compute};
+    .name = "attention_gradient", .reverse = true, .prepare = prepare, .compute = compute};

@@ -8,4 +8,5 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
   return heed_lrp(run, "attnlrp", &rules, error);
 }
 
-const heed_explain_method heed_method_attnlrp = {.name = "attnlrp", .compute = compute};
+const heed_explain_method heed_method_attnlrp = {
+    .name = "attnlrp", .reverse = true, .compute = compute};

@@ -12,4 +12,5 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
   return heed_lrp(run, "cplrp", &rules, error);
 }
 
-const heed_explain_method heed_method_cplrp = {.name = "cplrp", .compute = compute};
+const heed_explain_method heed_method_cplrp = {
+    .name = "cplrp", .reverse = true, .compute = compute};

@@ -63,4 +63,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_grad = {
-    .name = "grad", .prepare = prepare, .compute = compute};
+    .name = "grad", .reverse = true, .prepare = prepare, .compute = compute};

@@ -77,4 +77,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_gradcam = {
-    .name = "gradcam", .prepare = prepare, .compute = compute};
+    .name = "gradcam", .reverse = true, .prepare = prepare, .compute = compute};

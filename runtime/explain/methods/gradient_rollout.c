@@ -57,4 +57,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_gradient_rollout = {
-    .name = "gradient_rollout", .prepare = prepare, .compute = compute};
+    .name = "gradient_rollout", .reverse = true, .prepare = prepare, .compute = compute};

@@ -109,4 +109,5 @@ static heed_status prepare(heed_explain_run *run, heed_pass *pass, heed_error *e
                    HEED_IG_MOST_STEPS);
 }
 
-const heed_explain_method heed_method_ig = {.name = "ig", .prepare = prepare, .compute = compute};
+const heed_explain_method heed_method_ig = {
+    .name = "ig", .reverse = true, .prepare = prepare, .compute = compute};

@@ -22,4 +22,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_inputxgrad = {
-    .name = "inputxgrad", .prepare = prepare, .compute = compute};
+    .name = "inputxgrad", .reverse = true, .prepare = prepare, .compute = compute};

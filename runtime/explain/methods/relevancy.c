@@ -73,4 +73,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_relevancy = {
-    .name = "relevancy", .prepare = prepare, .compute = compute};
+    .name = "relevancy", .reverse = true, .prepare = prepare, .compute = compute};

@@ -95,4 +95,4 @@ static heed_status compute(heed_explain_run *run, heed_error *error) {
 }
 
 const heed_explain_method heed_method_smoothgrad = {
-    .name = "smoothgrad", .prepare = prepare, .compute = compute};
+    .name = "smoothgrad", .reverse = true, .prepare = prepare, .compute = compute};

@@ -149,6 +149,17 @@ static heed_status check(const heed_graph *graph, const heed_gradient_desc *desc
   return HEED_OK;
 }
 
+/* As much as the weights take, which a run holds anyway; small models keep everything. */
+static uint64_t default_held_bytes(const heed_graph *graph) {
+  uint64_t bytes = 0;
+  for (uint32_t id = 1; id <= graph->value_count; id++) {
+    const heed_value_record *record = heed_graph_record(graph, id);
+    if (record->kind == HEED_VALUE_CONSTANT)
+      bytes += heed_shape_count(&record->shape) * heed_dtype_size(record->dtype);
+  }
+  return bytes > 64u << 20 ? bytes : 64u << 20;
+}
+
 heed_status heed_graph_gradient(heed_graph *graph, const heed_gradient_desc *desc,
                                 heed_value *gradients, heed_error *error) {
   HEED_TRY(heed_graph_status(graph, error));
@@ -160,7 +171,7 @@ heed_status heed_graph_gradient(heed_graph *graph, const heed_gradient_desc *des
                      .rules = desc->rules ? *desc->rules : heed_gradient_plain,
                      .wanted = desc->wanted,
                      .wanted_count = desc->wanted_count,
-                     .held_bytes = desc->held_bytes ? desc->held_bytes : 256u << 20,
+                     .held_bytes = desc->held_bytes ? desc->held_bytes : default_held_bytes(graph),
                      .block_bytes = desc->block_bytes ? desc->block_bytes : 32u << 20,
                      .count = (uint32_t)count,
                      .stage = UINT32_MAX,

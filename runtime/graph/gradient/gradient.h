@@ -18,7 +18,8 @@ typedef struct heed_gradient_desc {
   uint32_t wanted_count;
   const heed_gradient_rules *rules; /* NULL: heed_gradient_plain */
   /* Bytes of results that the last stages keep for the reverse pass, which computes those of
-   * earlier ones again; 0: 256 MiB, and ViT-B at 224 pixels has 130 MB. */
+   * earlier ones again; 0: those of the graph's constants, 64 MiB at least. ViT-B at 224 pixels has
+   * 130 MB, and weights of 346. */
   uint64_t held_bytes;
   /* Bytes of attention weights that are held at a time where nobody asks for their gradient; 0: 32
    * MiB. */
