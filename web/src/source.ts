@@ -24,6 +24,9 @@ import type { Progress } from 'heed'
 /* Files are read through a window of this size, since the module asks for a few rows at a time. */
 const windowBytes = 1 << 22
 
+/* docs/limits.md: the runtime refuses such a file that has more. */
+const mostTextBytes = 1 << 26
+
 const fromBytes = (bytes: Uint8Array): Source => ({
   size: bytes.byteLength,
   read: (offset: number, target: Uint8Array) =>
@@ -62,23 +65,27 @@ function fromWindow(
   }
 }
 
-/** What comes as a stream; undefined where open gives nothing. */
+/** What comes as a stream; undefined where open gives nothing. A stream need not end: configs and tokenizers have
+ * the limit of the runtime before they are held. */
 async function fromStream(
+  name: string,
   open: OpenStream,
   progress: DownloadProgress,
   signal: AbortSignal
 ): Promise<Source | undefined> {
   const opened = await open(signal)
-  return opened && readStream(opened, open, progress, signal)
+  const mostBytes = /\.(json|txt)$/i.test(name) ? mostTextBytes : Infinity
+  return opened && readStream(opened, open, progress, signal, { name, mostBytes })
 }
 
 async function fromBlob(
+  name: string,
   blob: Blob,
   progress: DownloadProgress,
   signal: AbortSignal
 ): Promise<Source | undefined> {
   if (typeof FileReaderSync === 'undefined')
-    return fromStream(() => ({ stream: blob.stream(), size: blob.size }), progress, signal)
+    return fromStream(name, () => ({ stream: blob.stream(), size: blob.size }), progress, signal)
   const reader = new FileReaderSync()
   return fromWindow(
     blob.size,
@@ -133,7 +140,7 @@ async function fromAddress(
   }
   const bytes = bytesOfData(url)
   if (bytes) return fromBytes(bytes)
-  return fromStream((signal) => download(name, url, signal), progress, signal)
+  return fromStream(name, (signal) => download(name, url, signal), progress, signal)
 }
 
 async function download(
@@ -178,9 +185,9 @@ async function openOne(
   signal: AbortSignal
 ): Promise<Source | undefined> {
   if (ArrayBuffer.isView(value)) return fromBytes(value)
-  if (isBlob(value)) return fromBlob(value, progress, signal)
+  if (isBlob(value)) return fromBlob(name, value, progress, signal)
   if (typeof value === 'string') return fromAddress(name, value, progress, signal)
-  return fromStream(onceOf(value), progress, signal)
+  return fromStream(name, onceOf(value), progress, signal)
 }
 
 /** What a Response holds comes once. */

@@ -31,8 +31,10 @@ const freeBlock = (block: Uint8Array<ArrayBuffer> | undefined) => block?.buffer.
  * read, so that weights are never held twice. What a graph is built of, positions and first tokens, is kept
  * apart: where the weights are shared, the next session needs nothing else. Without them the stream comes again. */
 class Streamed {
+  #name
   #open
   #windowBytes
+  #mostBytes
   #blocks: (Uint8Array<ArrayBuffer> | undefined)[] = []
   #parts: [number, number][][] = [] // of each block, what was read of it
   #building = new Map<number, Uint8Array>() // what was read before weights were packed, by its place
@@ -45,9 +47,11 @@ class Streamed {
    * @param open has the stream come again
    * @param windowBytes of a block
    */
-  constructor(open: OpenStream, windowBytes: number) {
+  constructor(name: string, open: OpenStream, windowBytes: number, mostBytes: number) {
+    this.#name = name
     this.#open = open
     this.#windowBytes = windowBytes
+    this.#mostBytes = mostBytes
   }
 
   async collect({ stream, size }: SizedStream, progress: DownloadProgress, signal: AbortSignal) {
@@ -65,6 +69,9 @@ class Streamed {
         this.#append(value)
         report(value.length)
       }
+    } catch (error) {
+      stop()
+      throw error
     } finally {
       signal.removeEventListener('abort', stop)
     }
@@ -72,6 +79,13 @@ class Streamed {
 
   #append(bytes: Uint8Array) {
     const windowBytes = this.#windowBytes
+    if (this.size + bytes.length > this.#mostBytes) {
+      this.close()
+      throw new HeedError(
+        'UNSUPPORTED',
+        `${this.#name}: too large (found more bytes, expected at most ${this.#mostBytes})`
+      )
+    }
     for (let done = 0; done < bytes.length; ) {
       const at = this.size % windowBytes,
         part = bytes.subarray(done, done + windowBytes - at)
@@ -102,7 +116,7 @@ class Streamed {
     if (found !== size)
       throw new HeedError(
         'IO',
-        `model: its file has changed (found ${found} bytes, expected ${size})`
+        `${this.#name}: its file has changed (found ${found} bytes, expected ${size})`
       )
     this.#spent = false
   }
@@ -152,16 +166,18 @@ class Streamed {
 
 /**
  * All of a stream that was opened.
- * @param windowBytes of a block, smaller in tests
+ * @param how.name for sentences
+ * @param how.mostBytes beyond which it is read no further: UNSUPPORTED
+ * @param how.windowBytes of a block, smaller in tests
  */
 export async function readStream(
   opened: SizedStream,
   open: OpenStream,
   progress: DownloadProgress,
   signal: AbortSignal,
-  windowBytes: number = blockBytes
+  { name = 'model', mostBytes = Infinity, windowBytes = blockBytes } = {}
 ): Promise<Source> {
-  const file = new Streamed(open, windowBytes)
+  const file = new Streamed(name, open, windowBytes, mostBytes)
   await file.collect(opened, progress, signal)
   return file
 }

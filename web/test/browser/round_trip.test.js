@@ -3,7 +3,7 @@
  * of it, heed maps and the page open again; every number stays. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
@@ -104,6 +104,16 @@ test('a survey: what heed survey --json wrote opens as dots, maps and a table wi
   assert.match(
     /** @type {string} */ (await page.textContent('#error-text')),
     /empty\.json: not a survey with mean maps/
+  )
+  await page.click('#error-close')
+  const large = join(folder, 'large.json') // without a block on the disk
+  writeFileSync(large, '{"heed_session": 1')
+  truncateSync(large, 256e6 + 1)
+  await page.setInputFiles('#model-files', large)
+  await page.waitForSelector('#error:not([hidden])')
+  assert.match(
+    /** @type {string} */ (await page.textContent('#error-text')),
+    /large\.json: too large \(found 257 MB, expected at most 256 MB\)/
   )
   await finish(page)
 })

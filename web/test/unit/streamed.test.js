@@ -34,7 +34,9 @@ async function opened(size, chunks, again = size) {
     return sent(again, chunks)
   }
   const file = /** @type {any} */ (
-    await readStream(sent(size, chunks), /** @type {any} */ (open), progress, signal, 8)
+    await readStream(sent(size, chunks), /** @type {any} */ (open), progress, signal, {
+      windowBytes: 8
+    })
   )
   return { file, opens: () => opens }
 }
@@ -165,4 +167,30 @@ test('a file that has changed is refused', async () => {
     status: 'IO',
     message: 'model: its file has changed (found 19 bytes, expected 20)'
   })
+})
+
+test('a stream without an end is read to its limit, and cancelled', async () => {
+  let sentBytes = 0,
+    cancelled = false
+  const endless = {
+      size: 0,
+      stream: new ReadableStream({
+        pull(to) {
+          to.enqueue(new Uint8Array(8))
+          sentBytes += 8
+        },
+        cancel() {
+          cancelled = true
+        }
+      })
+    },
+    limits = { name: 'config.json', mostBytes: 80, windowBytes: 8 }
+  await assert.rejects(readStream(endless, /** @type {any} */ (null), progress, signal, limits), {
+    name: 'HeedError',
+    status: 'UNSUPPORTED',
+    message: 'config.json: too large (found more bytes, expected at most 80)'
+  })
+  assert.ok(cancelled && sentBytes <= 96)
+  const whole = await readStream(sent(80, [8]), /** @type {any} */ (null), progress, signal, limits)
+  assert.equal(whole.size, 80)
 })

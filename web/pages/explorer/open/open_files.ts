@@ -38,10 +38,20 @@ async function nameOf(files: File[], weights: File) {
   return weights.name
 }
 
+/* Sessions, figures and surveys are read whole. A browser's longest text has about 512 million characters. */
+const mostJsonMegabytes = 256
+
+function refuseLarge({ name, size }: File) {
+  const found = Math.ceil(size / 1e6)
+  if (found > mostJsonMegabytes)
+    throw new Error(say('errors.jsonLarge', { name, found, most: mostJsonMegabytes }))
+}
+
 export async function openFiles(page: Page, files: File[]) {
   try {
-    const json = files.length === 1 && files[0].name.endsWith('.json'),
-      session = json ? await readSession(files[0]) : null
+    const json = files.length === 1 && files[0].name.endsWith('.json')
+    if (json) refuseLarge(files[0])
+    const session = json ? await readSession(files[0]) : null
     if (json && /^\s*\{\s*"heed_figure"/.test(await files[0].slice(0, 200).text()))
       return await (await import('../figure/figure_composer.js')).openFigure(page, files[0])
     if (session) return await openSession(page, session)
