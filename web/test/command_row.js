@@ -122,6 +122,9 @@ export async function commandRow(scene, { layer = 3, head = 0, row = 2, column =
     ),
     keyOf: (/** @type {number} */ other) => keys[other],
     valueOf: (/** @type {number} */ other) => all[other],
+    /** The answer's share without a head. */
+    without: (/** @type {string} */ name) =>
+      softmax(ask('--query', query, '--ablate', name).logits)[best],
     each: () => withoutEach(ask, { best, query, layer, head })
   }
 }
