@@ -47,7 +47,7 @@ const kinds: Record<string, Rule> = /* @__PURE__ */ (() => ({
 }))()
 
 /* Of each function: its options, and what each may be: one of these words, kinds and classes. */
-const call = ' onProgress:Function signal:AbortSignal',
+export const call = ' onProgress:Function signal:AbortSignal',
   place = ' query:Any batch:Count'
 /** Entries of their own that take options add theirs. */
 export const tables: Record<string, string> = /* @__PURE__ */ (() => ({

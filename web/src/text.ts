@@ -7,7 +7,7 @@ import { describeFiles } from './files.js'
 import { dispose, inNode, readOwn } from './host.js'
 import { startHere } from './module.js'
 import { ModuleTokenizer } from './module_tokenizer.js'
-import { argument, checked, tables } from './options.js'
+import { argument, call, checked, tables } from './options.js'
 import { baseOf } from './place.js'
 import { isArrayOf, isBlob } from './realm.js'
 import { isWeights } from './weights.js'
@@ -24,7 +24,6 @@ import type {
 } from 'heed/text'
 import type { ModuleMemory } from './module_memory.js'
 
-const { runFrom: call } = tables
 tables['texts.run'] = tables['texts.compare'] = call
 tables['texts.embedImage'] = `fit:model|whole height:Size width:Size${call}`
 tables.loadTexts = `threads:auto|Size simd:auto|simd worker:Boolean base:Any tokenizer:Any${call}`

@@ -1,7 +1,6 @@
 /* What a link says that is not shown: parts that cannot be read, what this model does not have, and what was
  * one's own in an earlier visit.
  * Loaded with a page that was opened by a link. */
-import { showNotice } from '../controls/status.js'
 import { say } from '../../languages/say.js'
 import { fromHash, keys, write } from './address.js'
 import { fitted } from './defaults.js'
@@ -26,8 +25,8 @@ export function lostParts(hash: string, shape: Shape) {
  * Says what of a link is not shown, where anything is not.
  * @param gone whether it showed a picture or a model of one's own, which is no longer here
  */
-export function reportLink(page: Page, hash: string, gone: boolean) {
-  if (gone) return showNotice(say('link.gone'))
+export async function reportLink(page: Page, hash: string, gone: boolean) {
+  if (gone) return (await import('../controls/status.js')).showNotice(say('link.gone'))
   const { shape } = page.engine,
     { layers, heads, rows, columns } = shape,
     lost = lostParts(hash, shape),
