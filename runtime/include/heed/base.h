@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #define HEED_VERSION_MAJOR 0
-#define HEED_VERSION_MINOR 1
-#define HEED_VERSION_PATCH 1
+#define HEED_VERSION_MINOR 2
+#define HEED_VERSION_PATCH 0
 #define HEED_VERSION "0.2.0"
 
 #if defined(HEED_SHARED) && defined(__GNUC__) && !defined(_WIN32) /* a list has it there */
