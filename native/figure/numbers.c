@@ -87,7 +87,7 @@ heed_status heed_figure_measure(heed_context *context, const heed_figure_desc *d
   for (size_t i = 0; i < patches; i++)
     numbers->mean_largest = larger_weight(numbers->mean_largest, numbers->mean[i]);
   numbers->scale = heed_scale_of_maps(desc->scale, desc->tokens, numbers->largest, maps,
-                                      desc->end / desc->tokens);
+                                      desc->heads, desc->end / desc->tokens);
   numbers->mean_scale =
       heed_scale_of(desc->scale, desc->tokens, numbers->mean_largest, desc->end / desc->tokens);
   return HEED_OK;

@@ -18,15 +18,19 @@ heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, 
 }
 
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
-                              size_t count, double locked) {
+                              size_t count, size_t group, double locked) {
   double most = 0.0, votes = 0.0;
+  bool faint = false;
   for (size_t i = 0; i < count; i++)
     if (isfinite(largest[i]) && largest[i] > most) most = largest[i];
   const heed_scale scale = heed_scale_of(kind, tokens, most, locked);
-  for (size_t i = 0; i < count; i++) votes += heed_scale_vote(largest[i], tokens, scale.end);
-  return kind == HEED_SCALE_AUTO && votes < 0.0
-             ? heed_scale_of(HEED_SCALE_LOG, tokens, most, locked)
-             : scale;
+  for (size_t i = 0; i < count; i++) {
+    if (group && i % group == 0) votes = 0.0;
+    votes += heed_scale_vote(largest[i], tokens, scale.end);
+    if (i + 1 == count || (group && (i + 1) % group == 0)) faint = faint || votes < 0.0;
+  }
+  return kind == HEED_SCALE_AUTO && faint ? heed_scale_of(HEED_SCALE_LOG, tokens, most, locked)
+                                          : scale;
 }
 
 double heed_scale_place(const heed_scale *scale, double weight, double own) {

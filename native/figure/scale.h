@@ -17,11 +17,11 @@ typedef struct heed_scale {
 /* largest: the largest weight that is drawn; what is not finite counts as 0. locked: the weight at
  * the end instead, 1 x uniform to 1; 0: not locked. OWN has no end to lock. AUTO is UNIFORM. */
 heed_scale heed_scale_of(heed_scale_kind kind, uint32_t tokens, double largest, double locked);
-/* The scale of many maps, whose largest weights these are. AUTO is LOG where of the maps that reach
- * 1 x uniform more than half stay below a quarter of the end: one head would have the bar to
- * itself. */
+/* The scale of many maps, whose largest weights these are, in groups of `group`, such as the heads
+ * of a layer; 0: one group. AUTO is LOG where in any group more than half of the maps that reach 1
+ * x uniform stay below a quarter of the end: nothing would be seen of them. */
 heed_scale heed_scale_of_maps(heed_scale_kind kind, uint32_t tokens, const double *largest,
-                              size_t count, double locked);
+                              size_t count, size_t group, double locked);
 
 /* Along the bar from 0 to 1, more beyond its end; NaN stays NaN. own: the largest weight of the
  * map, which only OWN looks at. */

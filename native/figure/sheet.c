@@ -151,7 +151,7 @@ static heed_status common_scale(const heed_sheet *sheet, const heed_sheet_desc *
   double *largest = heed_alloc(sheet->context, sheet->count, sizeof *largest);
   if (!largest) return heed_fail_memory(error, "sheet", sheet->count * sizeof *largest);
   for (uint32_t t = 0; t < sheet->count; t++) largest[t] = largest_of(&sheet->tile[t]) / tokens;
-  *scale = heed_scale_of_maps(kind, sheet->tile[0].tokens, largest, sheet->count, 0.0);
+  *scale = heed_scale_of_maps(kind, sheet->tile[0].tokens, largest, sheet->count, 0, 0.0);
   scale->end *= tokens;
   scale->tokens = 1.0;
   heed_free(sheet->context, largest);

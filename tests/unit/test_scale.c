@@ -127,12 +127,15 @@ static void test_grids(void **state) {
     }
     const uint32_t tokens = (uint32_t)number(one, "tokens");
     const double locked = number_or(one, "locked", 0.0);
-    const heed_scale scale = heed_scale_of_maps(HEED_SCALE_AUTO, tokens, largest, count, locked);
+    const size_t group = (size_t)number_or(one, "group", 0.0);
+    const heed_scale scale =
+        heed_scale_of_maps(HEED_SCALE_AUTO, tokens, largest, count, group, locked);
     assert_int_equal(scale.kind, kind_of(member(one, "kind")));
     assert_near(one, "end", heed_scale_top(&scale), number(one, "end"));
     for (int asked = HEED_SCALE_UNIFORM; asked <= HEED_SCALE_OWN; asked++)
       assert_int_equal(
-          heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count, locked).kind, asked);
+          heed_scale_of_maps((heed_scale_kind)asked, tokens, largest, count, group, locked).kind,
+          asked);
   }
 }
 
@@ -151,7 +154,7 @@ static void test_odd_numbers(void **state) {
     assert_true(heed_scale_place(&scale, 0.0, 0.0) == 0.0);
   }
   const double grid[] = {(double)NAN, (double)INFINITY, 0.25};
-  assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0.0).end == 0.25);
+  assert_true(heed_scale_of_maps(HEED_SCALE_UNIFORM, 197, grid, 3, 0, 0.0).end == 0.25);
 }
 
 static void test_steps(void **state) {

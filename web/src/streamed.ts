@@ -83,7 +83,7 @@ class Streamed {
       this.close()
       throw new HeedError(
         'UNSUPPORTED',
-        `${this.#name}: too large (found more bytes, expected at most ${this.#mostBytes})`
+        `${this.#name}: too large (found more than ${this.#mostBytes} bytes, expected no more)`
       )
     }
     for (let done = 0; done < bytes.length; ) {

@@ -62,14 +62,15 @@ export function makeScale(
   kind: ScaleKind,
   of: BarLength & { tokens: number; largest: number; locked?: number; beyond?: number }
 ): Scale
-/** Creates one scale for many maps. largests: the largest weight of each map. to: the weight at the
- * end of the scale; default: the largest of them. The kind 'uniform' becomes logarithmic when more
- * than half of the maps that reach uniform stay below a quarter of the end. */
+/** Creates one scale for many maps. largests: the largest weight of each map, or a list of them for each
+ * group, such as the heads of a layer. to: the weight at the end of the scale; default: the largest of
+ * them. The kind 'uniform' becomes logarithmic when in any group more than half of the maps that reach
+ * uniform stay below a quarter of the end. */
 export function gridScale(
   kind: ScaleKind,
   of: BarLength & {
     tokens: number
-    largests: number[]
+    largests: number[] | number[][]
     to?: number
     locked?: number
     beyond?: number

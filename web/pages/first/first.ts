@@ -9,8 +9,7 @@ import { createRuntime } from '../heed/index.js'
 import { stopNames, stops } from '../explorer/zoom/stops.js'
 import { say } from '../languages/say.js'
 import { at, makeStory, steps } from '../learn/story_steps.js'
-import { heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
-import { headsScale } from '../shared/heads_scale.js'
+import { gridScale, heads, largestOf, makeScale, overlay, percent, topOf } from '../plot/index.js'
 import { createRunner } from '../shared/model_runner.js'
 import { className } from '../shared/names.js'
 import { scenePictures } from '../shared/scene_pictures.js'
@@ -50,7 +49,7 @@ async function drawMaps(image: ImageData) {
       maps,
       rows,
       columns,
-      scale: headsScale('uniform', {
+      scale: gridScale('uniform', {
         tokens,
         largests: maps.map((layer) => layer.map(largestOf))
       }),

@@ -126,11 +126,16 @@ for (const {
     )
   })
 
-for (const { about, tokens, maps, locked, kind, end } of cases.grids)
+for (const { about, tokens, maps, group, locked, kind, end } of cases.grids)
   test(`scale of a grid: ${about}`, () => {
-    const largests = maps.flatMap((/** @type {any} */ [count, largest]) =>
+    const all = maps.flatMap((/** @type {any} */ [count, largest]) =>
         new Array(count).fill(largest)
       ),
+      largests = group
+        ? Array.from({ length: Math.ceil(all.length / group) }, (_, i) =>
+            all.slice(i * group, (i + 1) * group)
+          )
+        : all,
       scale = gridScale('uniform', { tokens, largests, locked })
     assert.equal(scale.kind, kind)
     near(scale.top, end, 'end')

@@ -188,7 +188,7 @@ test('a stream without an end is read to its limit, and cancelled', async () => 
   await assert.rejects(readStream(endless, /** @type {any} */ (null), progress, signal, limits), {
     name: 'HeedError',
     status: 'UNSUPPORTED',
-    message: 'config.json: too large (found more bytes, expected at most 80)'
+    message: 'config.json: too large (found more than 80 bytes, expected no more)'
   })
   assert.ok(cancelled && sentBytes <= 96)
   const whole = await readStream(sent(80, [8]), /** @type {any} */ (null), progress, signal, limits)

@@ -100,11 +100,12 @@ export async function keepWhole<Result>(
   }
 }
 
-/** Whether a part of a file of this thing is kept. */
+/** Whether a part of a file of this thing is kept that a download can go on from: whose last change is known, so
+ * that it is not joined to parts of another file. */
 export async function hasParts(key: string) {
   const answers = await (await store()).matchAll()
   return answers.some(
-    ({ headers }) => headers.get('x-heed-model') === key && headers.has('x-heed-from')
+    ({ headers }) => headers.get('x-heed-model') === key && headers.get('x-heed-changed')
   )
 }
 

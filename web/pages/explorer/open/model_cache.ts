@@ -249,9 +249,10 @@ async function keepParts(model: ListedModel, file: ListedFile, { onBytes, signal
   let before: string | null = null // what the server said of the file's last change
   for (let from = 0; from < size; from += partBytes) {
     const expected = Math.min(partBytes, size - from),
-      kept = await keptPart(partAddress(url, from))
-    if (kept) {
-      before = kept.headers.get('x-heed-changed')
+      kept = await keptPart(partAddress(url, from)),
+      keptChange = kept?.headers.get('x-heed-changed')
+    if (keptChange) {
+      before = keptChange
       onBytes(expected)
       continue
     }

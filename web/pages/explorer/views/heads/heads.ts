@@ -5,11 +5,11 @@ import { fixed } from '../../../plot/parts/numbers.js'
 import { numberOf, numbersOfHeads } from '../../model/head_numbers.js'
 import { createGrid, makeGrid } from '../../controls/button_grid.js'
 import { percent, times } from '../../../plot/caption.js'
+import { gridScale } from '../../../plot/grid_scale.js'
 import { heads } from '../../../plot/heads.js'
 import { largestOf } from '../../../plot/raster.js'
 import { bar } from '../parts/bar.js'
 import { laterStyles } from '../../later_styles.js'
-import { headsScale } from '../../../shared/heads_scale.js'
 import { showing } from '../parts/canvas.js'
 import { say } from '../../../languages/say.js'
 import type { ScaleKind } from 'heed/plot'
@@ -82,7 +82,7 @@ export function scaleOfAll(
   locked = store.get().end / shape.tokens
 ) {
   return ['uniform', 'share', 'log'].includes(scale.kind)
-    ? headsScale(scale.kind as ScaleKind, { tokens: shape.tokens, largests, locked })
+    ? gridScale(scale.kind as ScaleKind, { tokens: shape.tokens, largests, locked })
     : scale
 }
 
