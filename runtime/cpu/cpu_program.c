@@ -37,7 +37,8 @@ static bool is_constant(const heed_plan *plan, uint32_t id) {
   return heed_graph_record(plan->graph, id)->kind == HEED_VALUE_CONSTANT;
 }
 
-/* To turn panels costs under 3 % of the product of so many rows; of 256 rows it would be 10. */
+/* To turn panels is the same work whatever the rows. Of so many it was not seen beside their
+ * product (tests/bench/NOTES.md). */
 #define TURNED_ROWS 1024u
 
 static bool has_f32_panels(const heed_cpu_level_table *level, const heed_plan *plan,

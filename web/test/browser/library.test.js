@@ -197,7 +197,12 @@ function padded() {
   return Buffer.concat([first, text, data, padding])
 }
 
-test('a download that was stopped goes on from there, also after a reload', async () => {
+/**
+ * A download of a large model that ends early, in its second part.
+ * @param {boolean} dated whether the server says when the file changed
+ * @param {(page: TestPage, asked: string[], goOn: () => void) => Promise<void>} then
+ */
+async function stopped(dated, then) {
   const folder = join(models, 'large')
   cpSync(join(packageFolder, 'demo'), folder, { recursive: true })
   writeFileSync(join(folder, 'model.safetensors'), padded())
@@ -205,10 +210,14 @@ test('a download that was stopped goes on from there, also after a reload', asyn
     page = await browser.open(),
     asked = /** @type {string[]} */ ([])
   let cut = true
-  await page.context().route('**/large/model.safetensors', (route) => {
+  await page.context().route('**/large/model.safetensors', async (route) => {
     const { range = '' } = route.request().headers()
     asked.push(range)
-    return cut && !range.startsWith('bytes=0-') ? route.abort() : route.continue()
+    if (cut && !range.startsWith('bytes=0-')) return route.abort()
+    if (dated) return route.continue()
+    const response = await route.fetch(),
+      { 'last-modified': _, ...headers } = response.headers()
+    return route.fulfill({ response, headers })
   })
   try {
     await page.goto(`${server.address}#v=heads`)
@@ -217,13 +226,26 @@ test('a download that was stopped goes on from there, also after a reload', asyn
     await page.waitForSelector('#library li')
     await page.click('#library button[aria-label^="Download large"]')
     await page.waitForSelector('#error:not([hidden])')
+    await then(page, asked, () => {
+      cut = false
+    })
+    page.faults = []
+    await finish(page)
+  } finally {
+    rmSync(folder, { recursive: true })
+    server.close()
+  }
+}
+
+test('a download that was stopped goes on from there, also after a reload', () =>
+  stopped(true, async (page, asked, goOn) => {
     await page.waitForFunction(() =>
       /large, not complete: 16\.\d MB of 4\d\.\d MB/.test(
         document.getElementById('library').textContent
       )
     )
     assert.deepEqual(asked, ['bytes=0-16777215', 'bytes=16777216-33554431'])
-    cut = false
+    goOn()
     await page.reload()
     await page.waitForSelector('html[data-ready]', { timeout: 60000 })
     await openMenu(page)
@@ -234,13 +256,23 @@ test('a download that was stopped goes on from there, also after a reload', asyn
     await page.waitForFunction(() =>
       /large, kept: 4\d\.\d MB/.test(document.getElementById('library').textContent)
     )
-    page.faults = []
-    await finish(page)
-  } finally {
-    rmSync(folder, { recursive: true })
-    server.close()
-  }
-})
+  }))
+
+test('nothing of it is kept where the server does not say when the file changed', () =>
+  stopped(false, async (page, asked) => {
+    await page.waitForFunction(() =>
+      document.querySelector('#library button[aria-label^="Download large"]')
+    )
+    assert.equal(asked.length, 2)
+    assert.doesNotMatch(String(await page.textContent('#library')), /not complete/)
+    assert.equal(
+      await page.evaluate(async () => {
+        const kept = await caches.open('heed-models')
+        return (await kept.keys()).filter(({ url }) => url.includes('large')).length
+      }),
+      0
+    )
+  }))
 
 test('weights that changed since the list was made are refused, and nothing of them is kept', async () => {
   const server = await serve(site, { models }),
