@@ -22,6 +22,9 @@ const names = [
   'explain/index'
 ]
 
+/** What runs on threads of its own. */
+export const workers = ['worker', 'thread']
+
 /** What scripts know of the modules in a package. @param {string} folder */
 export const definesOf = (folder) => ({
   HEED_RELAXED: String(existsSync(join(folder, 'heed-relaxed.wasm'))),
@@ -57,7 +60,7 @@ export async function packageScripts(out) {
     chunkNames: '[name]-[hash]'
   })
   /* One file each: Vite 5 to 7 write workers in a format that cannot be split. */
-  await esbuild.build({ ...options, entryPoints: at(['worker', 'thread']) })
+  await esbuild.build({ ...options, entryPoints: at(workers) })
 }
 
 /** Leaves out of `exports` the modules that this machine's tools did not make. @param {string} folder */

@@ -4,9 +4,11 @@
 import { cp, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import esbuild from 'esbuild'
 import { rolldown } from 'rolldown'
 import { drawFirst } from './first.js'
 import { listForOffline } from './offline.js'
+import { definesOf, source, workers } from './package.js'
 import { pages, putPages } from './pages.js'
 import { putFiles, putPlain } from './plain.js'
 import { weigh } from './sizes.js'
@@ -81,6 +83,26 @@ async function bundlePages(plain, site) {
   ]
 }
 
+/**
+ * The package's workers once more, for pages: what a first map does not need of them comes when asked for.
+ * @param {string} site
+ */
+const putWorkers = (site) =>
+  esbuild.build({
+    entryPoints: workers.map((name) => source(`src/${name}.ts`)),
+    outdir: join(site, 'heed'),
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    minify: true,
+    splitting: true,
+    chunkNames: 'worker-[hash]',
+    external: ['heed/*'],
+    define: definesOf(join(site, 'heed')),
+    logLevel: 'warning'
+  })
+
 /** @type {import('./pages.js').ScriptOf} */
 export const plainScript = (page) => ({ script: pages[page], preload: [] })
 
@@ -90,6 +112,7 @@ if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.ur
   for (const folder of [plain, site]) await rm(folder, { recursive: true, force: true })
   await putPlain(packageFolder, plain)
   await putFiles(packageFolder, site)
+  await putWorkers(site)
   await cp(join(plain, 'attention-map.js'), join(site, 'attention-map.js'))
   const [chunks, first] = await Promise.all([bundlePages(plain, site), drawFirst(plain)])
   /** @type {import('./pages.js').ScriptOf} */
