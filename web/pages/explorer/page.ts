@@ -8,7 +8,7 @@ import { scenePictures } from '../shared/scene_pictures.js'
 import { say } from '../languages/say.js'
 import { showError, showProgress, showStatus, showStop } from './controls/status.js'
 import { showFacts } from './open/model_buttons.js'
-import { defaults, fitted } from './state/defaults.js'
+import { defaults, fitted, isPlace, placeOf } from './state/defaults.js'
 import type { Progress } from 'heed'
 import type { Runner } from '../shared/model_runner.js'
 import type {
@@ -46,6 +46,8 @@ export class ExplorerPage implements Page {
   look: Page['look'] = null
   readonly showError = showError
   #latest: AbortController | null = null // of the run that a button can stop
+  #place: Pick<State, 'layer' | 'head' | 'query'> = defaults
+  readonly #linked = /[#&][lhq]=/.test(location.hash)
 
   constructor(store: Store, engine: Runner) {
     this.store = store
@@ -141,7 +143,7 @@ export class ExplorerPage implements Page {
     element('took').textContent = saved ? say('explorer.mapsFromFileNo') : `${took}.`
   }
 
-  openModel = async (source: PageSource, name: string) => {
+  openModel = async (source: PageSource, name: string, { anew = false } = {}) => {
     const { engine, store } = this,
       { textContent: before } = element('status'),
       stop = new AbortController()
@@ -155,7 +157,7 @@ export class ExplorerPage implements Page {
         stage: defaults.stage,
         ...(source !== demoModel && { zoom: '' as const }) // one's own begins where all is
       })
-      this.fit()
+      this.fit(anew ? this.#placeFor(source) : {})
       element('model-name').textContent = name
       element('demo-model').hidden = source === demoModel
       showFacts(engine)
@@ -169,6 +171,14 @@ export class ExplorerPage implements Page {
       showProgress(null)
       showStop(null)
     }
+  }
+
+  /** Where a model opens that was chosen just now: a place that somebody chose, here or in the link, stays. */
+  #placeFor(source: PageSource) {
+    const was = this.#place,
+      { layer, head, query } = source === demoModel ? defaults : placeOf(this.engine.shape)
+    this.#place = { layer, head, query }
+    return this.#linked || !isPlace(this.store.get(), was) ? {} : this.#place
   }
 
   openScene = async (seed: number, objects?: string) => {

@@ -42,8 +42,11 @@ export interface Page {
   compared?: Other | null
   /** Runs the model on a picture. live: one of many while something moves. */
   run(picture: PagePicture, options?: { live?: boolean }): Promise<void>
-  /** Resolves to whether the model could be loaded; the page has said why not. */
-  openModel(source: PageSource, name: string): Promise<boolean>
+  /**
+   * Resolves to whether the model could be loaded; the page has said why not.
+   * anew: it was chosen just now, so that it opens at its own place, unless another place was chosen.
+   */
+  openModel(source: PageSource, name: string, options?: { anew?: boolean }): Promise<boolean>
   /** Shows the maps of another stage of a hierarchical model. */
   showStage(stage: number): Promise<void>
   /** objects: the code of a changed scene. */

@@ -368,6 +368,27 @@ test('a crop that is not square is the model’s own size', async () => {
   await finish(page)
 })
 
+test('one’s own model opens at its last layer, from CLS; a place that was chosen stays', async () => {
+  const files = await bigModel({ layers: 2, side: 4 }),
+    title = (/** @type {TestPage} */ page, /** @type {string} */ words) =>
+      page.waitForFunction(
+        (words) => document.getElementById('stage-title').textContent === words,
+        words
+      )
+  for (const [hash, opened, demo] of [
+    ['#v=heads', 'Layer 1, head 0: from CLS', 'Layer 3, head 0: from patch (2, 10)'],
+    ['#v=heads&h=1', 'Layer 1, head 1: from patch (2, 2)', 'Layer 1, head 1: from patch (2, 2)'],
+    ['#v=heads&q=2.10', 'Layer 1, head 0: from patch (2, 2)', 'Layer 1, head 0: from patch (2, 2)']
+  ]) {
+    const page = await browser.open(hash)
+    await page.setInputFiles('#model-files', files)
+    await title(page, opened)
+    await page.click('#demo-model')
+    await title(page, demo)
+    await finish(page)
+  }
+})
+
 test('registers are queries with their names: strip, title, numbers, figure, address, code, matrix', async () => {
   const page = await browser.open()
   await page.setInputFiles('#model-files', await bigModel({ layers: 2, side: 4 }))

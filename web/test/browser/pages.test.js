@@ -429,7 +429,7 @@ test('opens a model of one’s own from its files; where its first run is stoppe
       document.getElementById('model-name').textContent === 'twins-5x4' &&
       document.getElementById('stop').hidden
   )
-  assert.match(await text(page, 'caption'), /38\.3 × uniform/)
+  assert.match(await text(page, 'caption'), /^Layer 4, head 0: CLS gives .* 64\.1 × uniform/)
   await page.evaluate(() => {
     const status = document.getElementById('status'),
       observer = new MutationObserver(() => {

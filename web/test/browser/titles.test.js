@@ -277,7 +277,7 @@ for (const [what, source, scene] of /** @type {[string, () => Promise<any>, numb
   test(`a model ${what}: in every view, every file has the row that its title names`, async () => {
     const files = await source(),
       kept = !Array.isArray(files),
-      page = await browser.open('#n=own') // each map to its own largest weight: an even row has its opacities, too
+      page = await browser.open('#n=own&l=3') // each map to its own largest weight: an even row has its opacities, too
     if (!kept) {
       await page.setInputFiles('#model-files', files)
       await page.waitForSelector('#demo-model:not([hidden])', { timeout: 120000 })

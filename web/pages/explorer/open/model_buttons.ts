@@ -30,6 +30,6 @@ export function connectModels(page: Page) {
     target.value = ''
   })
   element('demo-model').addEventListener('click', () =>
-    page.openModel(demoModel, say('modelButtons.demoModelWhichShape'))
+    page.openModel(demoModel, say('modelButtons.demoModelWhichShape'), { anew: true })
   )
 }

@@ -72,7 +72,7 @@ export async function openFiles(page: Page, files: File[]) {
       )
     const { weights, files: ofModel } = modelFiles(files)
     if (!weights) throw new Error(say('errors.unknownFile', { name: files[0].name }))
-    await page.openModel(ofModel, await nameOf(files, weights))
+    await page.openModel(ofModel, await nameOf(files, weights), { anew: true })
   } catch (error) {
     page.showError(error)
   }

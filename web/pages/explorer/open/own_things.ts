@@ -70,5 +70,5 @@ export async function openKept(page: Page, { kind, name, files }: KeptThing) {
     return page.run({ ...(await decode(blob, file)), kept: true })
   }
   fromKept.add(files)
-  await page.openModel(files, name)
+  await page.openModel(files, name, { anew: true })
 }

@@ -37,6 +37,18 @@ export const defaults = Object.freeze({
   ...unchanged
 } satisfies Omit<State, 'hover' | 'ran' | 'shown' | 'pinned' | 'pins'>)
 
+type Place = Pick<State, 'layer' | 'head' | 'query'>
+
+/** Where one's own model opens: the last layer, from CLS, or from the middle where it has none. */
+export const placeOf = ({ layers, rows, columns, tokenNames }: Shape): Place => ({
+  layer: layers - 1,
+  head: 0,
+  query: tokenNames?.[0] === 'CLS' ? 'cls' : [rows >> 1, columns >> 1]
+})
+
+export const isPlace = (state: Place, { layer, head, query }: Place) =>
+  state.layer === layer && state.head === head && `${state.query}` === `${query}`
+
 /** The state with what a model of this shape has: a link, or the model before, may say more. */
 export function fitted(state: State, shape: Shape): State {
   const { layers, heads, rows, columns, prefixTokens, pool = 0 } = shape,
