@@ -42,40 +42,41 @@ void heed_map_distances(const float *maps, uint32_t heads, uint32_t queries, uin
     }
 }
 
-/* Groups while they are made. */
+/* Groups while they are made. A group is known by its lowest member. */
 typedef struct linkage {
-  const double *distances;
   uint32_t count;
+  double *sums;              /* [count, count]: of the distances of all pairs of members */
   uint32_t *group;           /* [count]: the lowest member of each one's group */
   uint32_t *size, *smallest; /* [count]: by that member; and, sorted, those members */
 } linkage;
 
-/* The mean distance of all pairs of members. */
-static double apart(const linkage *l, uint32_t a, uint32_t b) {
-  double sum = 0.0;
-  for (uint32_t i = 0; i < l->count; i++)
-    for (uint32_t k = 0; l->group[i] == a && k < l->count; k++)
-      if (l->group[k] == b) sum += l->distances[(size_t)i * l->count + k];
-  return sum / ((double)l->size[a] * (double)l->size[b]);
+/* Group b becomes part of group a. */
+static void merge(linkage *l, uint32_t a, uint32_t b) {
+  const size_t n = l->count;
+  for (size_t i = 0; i < n; i++) {
+    l->sums[a * n + i] += l->sums[b * n + i];
+    l->sums[i * n + a] += l->sums[i * n + b];
+    if (l->group[i] == b) l->group[i] = a;
+  }
+  l->size[a] += l->size[b];
 }
 
-/* Joins the two nearest groups where they are nearer than the limit. */
+/* Joins the two groups whose mean distance is the least, where it is below the limit. */
 static bool join(linkage *l, double limit) {
   uint32_t pair[2] = {0, 0};
   double nearest = limit;
   for (uint32_t a = 0; a < l->count; a++)
     for (uint32_t b = 0; l->group[a] == a && b < a; b++) {
       if (l->group[b] != b) continue;
-      const double found = apart(l, a, b);
+      const double found =
+          l->sums[(size_t)a * l->count + b] / ((double)l->size[a] * (double)l->size[b]);
       if (!(found < nearest)) continue;
       nearest = found;
       pair[0] = b;
       pair[1] = a;
     }
   if (pair[0] == pair[1]) return false;
-  for (uint32_t i = 0; i < l->count; i++)
-    if (l->group[i] == pair[1]) l->group[i] = pair[0];
-  l->size[pair[0]] += l->size[pair[1]];
+  merge(l, pair[0], pair[1]);
   return true;
 }
 
@@ -102,15 +103,23 @@ heed_status heed_map_groups(heed_context *context, const double *distances, uint
                             double limit, uint32_t *group, uint32_t *groups, heed_error *error) {
   *groups = 0;
   if (!count) return HEED_OK;
+  const size_t pairs = (size_t)count * count;
   uint32_t *room = heed_alloc_raw(context, count, 2 * sizeof *room);
-  if (!room) return heed_fail_memory(error, "groups", count * 2 * sizeof *room);
-  linkage l = {distances, count, group, room, room + count};
+  double *sums = heed_alloc_raw(context, pairs, sizeof *sums);
+  if (!room || !sums) {
+    heed_free(context, sums);
+    heed_free(context, room);
+    return heed_fail_memory(error, "groups", pairs * sizeof *sums + count * 2 * sizeof *room);
+  }
+  memcpy(sums, distances, pairs * sizeof *sums);
+  linkage l = {count, sums, group, room, room + count};
   for (uint32_t i = 0; i < count; i++) {
     group[i] = i;
     l.size[i] = 1;
   }
   while (join(&l, limit)) continue;
   *groups = number(&l);
+  heed_free(context, sums);
   heed_free(context, room);
   return HEED_OK;
 }
