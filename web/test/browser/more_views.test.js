@@ -214,8 +214,15 @@ test('occlusion: the drop is that of the runtime with the same square covered', 
 
 test('similar heads: all heads stand in groups, and a press chooses one', async () => {
   const page = await browser.open('#v=more&more=groups')
-  await said(page, /20 heads in \d+ groups/)
+  const [, groups, single] = await said(page, /20 heads in (\d+) groups, (\d+) of one head/)
   assert.equal(await page.locator('#view [data-head]').count(), 20)
+  /* Those of one head stand together. */
+  assert.equal(
+    await page.locator('.groups [role=group]').count(),
+    Number(groups) - Number(single) + 1
+  )
+  await said(page, new RegExp(`Heads in a group of one: ${single}`))
+  assert.equal(await page.locator('#view .bar').count(), 1) // of all, which ends at the largest of all
   await page.fill('#view [name=limit]', '0.6')
   await said(page, /20 heads in [1-5] groups/)
   await page.click('#view [data-head="2.3"]')

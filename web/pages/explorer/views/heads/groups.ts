@@ -4,10 +4,14 @@ import { html, nothing, render } from 'lit-html'
 import { repeat } from 'lit-html/directives/repeat.js'
 import { fixed } from '../../../plot/parts/numbers.js'
 import { heat } from '../../../plot/heat.js'
+import { largestOf } from '../../../plot/raster.js'
 import { pause } from '../../../shared/pause.js'
 import { stoppable } from '../../controls/stoppable.js'
+import { bar } from '../parts/bar.js'
 import { showing } from '../parts/canvas.js'
+import { scaleOfAll } from './heads.js'
 import { say } from '../../../languages/say.js'
+import type { Scale } from 'heed/plot'
 import type { MakeView, Page } from '../../types.js'
 import type { Of } from '../../../shared/types.js'
 
@@ -85,14 +89,19 @@ export function membersOf(group: ArrayLike<number>): number[][] {
 /**
  * A button that chooses a head, with its map.
  * @param index of the head, layers outer
- * @param map row of the query
+ * @param weights of the query, on patches
+ * @param scale of all heads
  */
-function buttonOf({ store, engine, drawn, table }: Page, index: number, map: Float32Array) {
-  const { heads, rows, columns, prefixTokens } = engine.shape,
+function buttonOf(
+  { store, engine, table }: Page,
+  index: number,
+  weights: Float32Array,
+  scale: Scale
+) {
+  const { heads, rows, columns } = engine.shape,
     [layer, head] = [Math.floor(index / heads), index % heads],
-    state = store.get(),
-    weights = map.subarray(prefixTokens)
-  return html`<button type="button" data-head=${`${layer}.${head}`} aria-label=${`${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`} aria-pressed=${state.layer === layer && state.head === head} @click=${() => store.set({ layer, head })}><canvas aria-hidden="true" ${showing(heat({ weights, rows, columns, scale: drawn.scale, table }))}></canvas>${layer}.${head}</button>`
+    state = store.get()
+  return html`<button type="button" data-head=${`${layer}.${head}`} aria-label=${`${layer}.${head}: ${say('manyPictures.layerHead', { layer, head })}`} aria-pressed=${state.layer === layer && state.head === head} @click=${() => store.set({ layer, head })}><canvas aria-hidden="true" ${showing(heat({ weights, rows, columns, scale, table }))}></canvas>${layer}.${head}</button>`
 }
 
 /** Asks for the distances of the last run's heads, which are found once; null where that was stopped. */
@@ -142,26 +151,35 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       found = await measure()
     if (!latest()) return
     if (!found) return show(say('work.stopped'))
-    const maps = (await engine.rows({ query: page.query() })).slice(0, layers).flat()
+    const { reverse, score } = page.store.get(),
+      rows = await engine.rows({ query: page.query(), reverse, score })
     if (!latest()) return
-    const { list, said } = groupsOfHeads(maps, found)
+    const { list, said } = groupsOfHeads(rows.slice(0, layers), found)
     show(said, list, false)
   }
 
-  function groupsOfHeads(maps: Float32Array[], found: Float64Array) {
-    const { layers, heads, tokens } = engine.shape,
+  function groupsOfHeads(rows: Float32Array[][], found: Float64Array) {
+    const { layers, heads, tokens, prefixTokens } = engine.shape,
+      maps = rows.map((layer) => layer.map((row) => row.subarray(prefixTokens))),
+      scale = scaleOfAll(
+        page,
+        maps.map((layer) => layer.map(largestOf))
+      ),
       stride = strideOf(layers * heads, tokens),
       groups = membersOf(engine.explain.mapGroups(found, limit))
-    const list = html`<div class="groups">${groups.map(
-      (group, i) =>
-        html`<div role="group" aria-label=${say('groups.groupHeads', { i: i + 1, group: group.length })}>${repeat(group, String, (index) => buttonOf(page, index, maps[index]))}</div>`
-    )}</div>`
+    const several = groups.filter(({ length }) => length > 1),
+      single = groups.filter(({ length }) => length === 1).flat(),
+      line = (name: string, group: number[]) =>
+        html`<div role="group" aria-label=${name}>${repeat(group, String, (index) => buttonOf(page, index, maps.flat()[index], scale))}</div>`
+    const list = html`${bar(scale, page.table)}<div class="groups">${several.map((group, i) =>
+      line(say('groups.groupHeads', { i: i + 1, group: group.length }), group)
+    )}${single.length ? html`<p class="hint">${say('groups.single', { count: single.length })}</p>${line(say('groups.single', { count: single.length }), single)}` : nothing}</div>`
     return {
       list,
       said: say('groups.headsGroupsOneHead', {
         heads: layers * heads,
         groups: groups.length,
-        alone: groups.filter(({ length }) => length === 1).length,
+        alone: single.length,
         stride: stride === 1 ? say('groups.allQueries') : say('groups.eachThQuery', { stride })
       })
     }
