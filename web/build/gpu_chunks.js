@@ -1,7 +1,8 @@
-/* The shaders for browsers as templates of WGSL, in three files by what a device has: node gpu_chunks.js
+/* The shaders for browsers as templates of WGSL, in three deflated files of JSON by what a device has: node gpu_chunks.js
  * SPIRV OUT, with the modules of SPIR-V as glslang wrote them. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { convert } from '../gpu/convert.js'
 
 /* Texel views, cooperative matrices and what measures a device are not for browsers. */
@@ -24,4 +25,7 @@ for (const file of readdirSync(spirv)
   chunks[chunkOf(name)][name] = convert(words)
 }
 for (const [name, templates] of Object.entries(chunks))
-  writeFileSync(join(out, `gpu-${name}.json`), JSON.stringify(templates))
+  writeFileSync(
+    join(out, `gpu-${name}.deflate`),
+    deflateSync(JSON.stringify(templates), { level: 9 })
+  )

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { deflateSync, inflateSync } from 'node:zlib'
 import { loadBesideDawn } from '../dawn.js'
 import { packageFolder, vectors } from '../package.js'
 import { distance, readSafetensors } from '../safetensors.js'
@@ -164,11 +165,11 @@ test('a software adapter is refused unless it is asked for', async () => {
 
 test('a shader that is wrong: the self-check names the op', async () => {
   const base = mkdtempSync(join(tmpdir(), 'heed-wrong-')),
-    file = join(base, 'gpu-floor.json')
+    file = join(base, 'gpu-floor.deflate')
   cpSync(packageFolder, base, { recursive: true })
-  const templates = JSON.parse(readFileSync(file, 'utf8'))
+  const templates = JSON.parse(inflateSync(readFileSync(file)).toString())
   templates.multiply = templates.add
-  writeFileSync(file, JSON.stringify(templates))
+  writeFileSync(file, deflateSync(JSON.stringify(templates)))
   const runtime = await start({ base: pathToFileURL(`${base}/`) }),
     { info, logits, model } = await runDemo(runtime, 'none'),
     b = await runDemo(cpu, 'none')

@@ -36,6 +36,7 @@ const text = (page, selector) => /** @type {Promise<string>} */ (page.textConten
 /* Elements that reach beyond the screen, but for those inside of something that scrolls sideways by
  * itself. */
 const tooWide = () => {
+  const { scrollWidth, clientWidth } = document.documentElement // innerWidth grows with what sticks out on a phone
   /**
    * @param {Element | null} element
    * @returns {any}
@@ -46,13 +47,11 @@ const tooWide = () => {
       scrolls(element.parentElement))
   const wide = [...document.querySelectorAll('body *')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect()
-    return width * height > 0 && right > innerWidth + 1 && !scrolls(element.parentElement)
+    return width * height > 0 && right > clientWidth + 1 && !scrolls(element.parentElement)
   })
   return [
     ...wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
-    ...(document.documentElement.scrollWidth > innerWidth
-      ? [`the page is ${document.documentElement.scrollWidth} wide`]
-      : [])
+    ...(scrollWidth > clientWidth ? [`the page is ${scrollWidth} wide`] : [])
   ]
 }
 
@@ -90,6 +89,25 @@ test('the explorer fits screens of 360 and 320 pixels in every view, with target
       await page.setViewportSize({ width, height: 740 })
       assert.deepEqual(await page.evaluate(tooWide), [], `${view}, ${width} pixels`)
       if (width === 360) assert.deepEqual(await page.evaluate(tooSmall), [], view)
+    }
+  }
+  const more = await page.$$eval('[data-more]', (buttons) =>
+    buttons.map(({ dataset }) => dataset.more ?? '')
+  )
+  assert.ok(more.includes('groups'), more.join())
+  for (const view of more) {
+    await page.evaluate((view) => {
+      for (const part of document.querySelectorAll('#view *')) part.classList.add('before')
+      document.querySelector(`[data-more=${view}]`).click()
+    }, view)
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('#view :is(input, p, figure):not(.before)')].some((part) =>
+        part.checkVisibility()
+      )
+    )
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 740 })
+      assert.deepEqual(await page.evaluate(tooWide), [], `${view}, ${width} pixels`)
     }
   }
   const frame = /** @type {Box} */ (await page.locator('#frame').boundingBox())
