@@ -25,6 +25,9 @@ import { say } from '../languages/say.js'
 import type { Page, State, Store } from './types.js'
 import type { Stop } from './zoom/stops.js'
 
+/** Once the page has nothing else to do. */
+const idle = globalThis.requestIdleCallback ?? setTimeout
+
 /* What follows a change of the attention, or of what is seen, is fetched with the first. */
 function followChanges(page: Page) {
   const { store } = page
@@ -82,7 +85,6 @@ function followModel(page: Page) {
   store.on(['ran'], () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
-    const idle = globalThis.requestIdleCallback ?? setTimeout
     idle(() =>
       import('./model/model_origin.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
     ) // what was fetched before may be gone: the numbers do not need it
@@ -114,13 +116,19 @@ function followParts(page: Page) {
   })
 }
 
-/* What keys do is fetched with the first of them, where Escape leads back only from the place it was pressed at. */
+/* What keys do is fetched with the first of them, where Escape leads back only from the place it was pressed at.
+ * Where a menu or a term's explanation is open, Escape closes that alone. */
 function followKeys(page: Page) {
   let press: ((event: KeyboardEvent) => void) | undefined
   let fetched: Promise<void> | undefined // one for all keys that come before it, so that they keep their order
   for (const area of [element('stage'), document.querySelector('.panel')])
     area.addEventListener('keydown', (event) => {
       const { href } = location
+      if (
+        event.key === 'Escape' &&
+        document.querySelector(':popover-open, #term-said:not([hidden])')
+      )
+        return
       if (press) return press(event)
       fetched ??= import('./controls/keys.js').then(({ connectKeys }) => {
         press = connectKeys(page)
@@ -136,7 +144,8 @@ function followKeys(page: Page) {
   })
 }
 
-/* What drags shapes is fetched with the first touch of the picture, and the tour when it is asked for. The
+/* What drags shapes is fetched once the first map is there: who is invited to drag may do so at once. For a picture
+ * that nobody is invited to it comes with the first touch, and the tour when it is asked for. The
  * invitation is to the demo model's first picture alone. */
 function followInvitation(page: Page) {
   const { store } = page
@@ -147,17 +156,16 @@ function followInvitation(page: Page) {
     hide()
     import('./controls/tour.js').then(({ openTour }) => openTour(page, step)).catch(showError)
   }
+  const touch = () =>
+    (touched ??= import('./views/stage/shape_drag.js')
+      .then(({ connectDrag }) => connectDrag(page))
+      .catch(() => {}))
   for (const type of ['pointerover', 'focusin'])
-    element('patches').addEventListener(
-      type,
-      () =>
-        (touched ??= import('./views/stage/shape_drag.js')
-          .then(({ connectDrag }) => connectDrag(page))
-          .catch(() => {})),
-      { once: true }
-    )
+    element('patches').addEventListener(type, touch, { once: true })
   element('patches').addEventListener('pointerdown', hide)
-  store.on(['ran'], () => other() && hide())
+  const invite = () => (other() ? hide() : idle(touch))
+  store.on(['ran'], invite)
+  if (page.picture) invite()
   element('tour-start').addEventListener('click', () => open(1))
   element('invite-close').addEventListener('click', () => {
     hide()

@@ -91,11 +91,14 @@ export class ExplorerPage implements Page {
     let said = ''
     const told = (layer: number, layers: number) =>
       (said = showStatus(say('explorer.measuringLayer', { done: layer + 1, total: layers })))
-    const statistics = await this.engine.statistics({ told, signal })
-    if (said && element('status').textContent === said) showStatus(before ?? '')
-    if (!statistics) return
-    this.statistics = statistics
-    this.store.tell('measured')
+    try {
+      const statistics = await this.engine.statistics({ told, signal })
+      if (!statistics) return
+      this.statistics = statistics
+      this.store.tell('measured')
+    } finally {
+      if (said && element('status').textContent === said) showStatus(before ?? '')
+    }
   }
 
   showStage = async (stage: number) => {

@@ -1465,6 +1465,22 @@ test('a drag that begins on a shape takes it along in each view, and the query w
   }
 })
 
+test('the first drag takes its shape along at once: what drags is there before the picture is touched', async () => {
+  const page = await browser.open()
+  await page.waitForFunction(() =>
+    performance.getEntriesByType('resource').some(({ name }) => /shape_drag/.test(name))
+  )
+  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+    at = (/** @type {number} */ x, /** @type {number} */ y) =>
+      /** @type {const} */ ([box.x + (x / 224) * box.width, box.y + (y / 224) * box.height])
+  await page.mouse.move(...at(173, 46))
+  await page.mouse.down()
+  await page.mouse.move(...at(180, 120), { steps: 3 })
+  await page.mouse.up()
+  await page.waitForFunction(() => location.hash.includes('objects='))
+  await finish(page)
+})
+
 test('arcs lead from a chosen patch to its keys, both twins are outlined; none while the pointer moves', async () => {
   const page = await browser.open()
   await page.focus('#patches [tabindex="0"]')

@@ -610,6 +610,61 @@ test('print: the picture, its bar, caption, numbers, the view and where it is fr
   await finish(page, 'explorer-print-statistics')
 })
 
+test('Escape closes the first menu, or what explains a term, and leads nowhere', async () => {
+  for (const open of ['[popovertarget=display]', '#stage-title .term']) {
+    const page = await browser.open('') // the zoom, to which Escape leads back
+    await page.click('#zoom-close')
+    await page.waitForFunction(() => location.hash === '#v=heads' && history.state?.depth)
+    await page.locator(open).first().click()
+    await page.waitForSelector(
+      open.startsWith('#') ? '#term-said:not([hidden])' : '#display:popover-open'
+    )
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(
+      () => !document.querySelector(':popover-open, #term-said:not([hidden])')
+    )
+    await page.waitForTimeout(300) // the script of the keys may be on its way
+    assert.equal(await page.evaluate(() => location.hash), '#v=heads', open)
+    await finish(page)
+  }
+})
+
+test('on a phone a tap on From CLS is not explained over what it has changed', async () => {
+  const page = await browser.open('#v=rollout', phone)
+  await page.tap('#cls')
+  await page.waitForFunction(() =>
+    /from CLS$/.test(document.getElementById('stage-title').innerText)
+  )
+  await page.tap('#stage-title .term')
+  await page.waitForSelector('#term-said:not([hidden])') // so that its script is there
+  await page.tap('#term-said')
+  await page.waitForSelector('#term-said', { state: 'hidden' })
+  await page.tap('#cls')
+  await page.waitForFunction(
+    () => !/from CLS$/.test(document.getElementById('stage-title').innerText)
+  )
+  assert.equal(await page.isVisible('#term-said'), false)
+  await finish(page)
+})
+
+test('a long title stands in two lines, whole', async () => {
+  for (const size of [{ width: 1366, height: 768 }, phone.viewport])
+    for (const hash of ['#v=rollout&j=4&q=13.13', '#x=2.3_1.1&q=13.13']) {
+      const page = await browser.open(hash, { viewport: size })
+      await page.waitForSelector('#stage-title.long')
+      assert.deepEqual(
+        await page.evaluate(() => {
+          const { scrollWidth, clientWidth, scrollHeight, clientHeight } =
+            document.getElementById('stage-title')
+          return [scrollWidth > clientWidth, scrollHeight > clientHeight]
+        }),
+        [false, false],
+        `${hash} at ${size.width}`
+      )
+      await finish(page)
+    }
+})
+
 for (const [width, height] of [
   [1366, 768],
   [390, 844]

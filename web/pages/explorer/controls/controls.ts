@@ -56,12 +56,18 @@ function connectMenus() {
     })
 }
 
-/* A press, the pointer or the focus on a term explains it. */
+/* A press, the pointer or the focus on a term explains it. A button that does something is explained to who points
+ * at it or comes by key: after a tap the words would lie over what the tap has changed. */
 function connectTerms() {
   for (const type of ['click', 'pointerover', 'focusin'])
-    addEventListener(type, ({ target }) => {
-      const term = (target as Element).closest?.('.term, #cls')
-      if (term) import('./terms.js').then(({ explain }) => explain(term))
+    addEventListener(type, (event) => {
+      const term = (event.target as Element).closest?.('.term, #cls')
+      if (!term) return
+      const asked =
+        type === 'focusin'
+          ? term.matches(':focus-visible')
+          : (event as PointerEvent).pointerType === 'mouse'
+      if (asked || term.id !== 'cls') import('./terms.js').then(({ explain }) => explain(term))
     })
 }
 

@@ -76,7 +76,6 @@ export function connectKeys(page: Page): (event: KeyboardEvent) => void {
     if (!letters.checked && event.key !== '?') return
     const typed = ['SELECT', 'INPUT'].includes((event.target as Element).tagName)
     if (typed || event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions)) return
-    if (event.key === 'Escape' && document.querySelector(':popover-open')) return // closes that
     event.preventDefault()
     actions[event.key]()
   }

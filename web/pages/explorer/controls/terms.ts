@@ -42,6 +42,7 @@ function makeBox() {
   )
   box.setAttribute('role', 'tooltip')
   addEventListener('keydown', ({ key }) => key === 'Escape' && hide())
+  box.addEventListener('click', hide) // a finger can point at nothing else below it
   for (const type of ['pointerover', 'focusin', 'scroll'])
     addEventListener(type, ({ target }) => target !== shown && target !== box && hide(), true)
   return box

@@ -18,7 +18,9 @@ export function connectChanges(page: Page) {
   const { store } = page,
     chip = element('stale')
   let running = false,
-    again = false
+    again = false,
+    late: ReturnType<typeof setTimeout> | undefined,
+    ended: (() => void) | undefined
   const isShown = () => {
     const { changes, fit } = page.engine.result ?? {},
       state = store.get()
@@ -32,7 +34,7 @@ export function connectChanges(page: Page) {
     again = true
     if (running) return
     running = true
-    const late = setTimeout(() => {
+    late = setTimeout(() => {
       chip.hidden = false
     }, 200)
     chip.disabled = true
@@ -40,7 +42,8 @@ export function connectChanges(page: Page) {
     while (again) {
       again = false
       showStatus(say('runAgain.settingsChangedRunningAgain2'))
-      await page.run(page.picture)
+      /* Its statistics, which may take longer than the run, are not waited for. */
+      await Promise.race([page.run(page.picture), new Promise<void>((end) => (ended = end))])
     }
     clearTimeout(late)
     chip.disabled = running = false
@@ -48,6 +51,7 @@ export function connectChanges(page: Page) {
   }
 
   store.on(['ran'], () => {
+    ended?.()
     if (!running && isShown()) chip.hidden = true
   })
   chip.addEventListener('click', runAgain)

@@ -16,7 +16,7 @@ export const showFacts = ({ model, shape, size }: Runner) =>
     layers: shape.layers,
     heads: shape.heads,
     tokens: shape.tokens,
-    megabytes: fixed(model.weightBytes / 1e6, 1),
+    megabytes: fixed(model.weightBytes / 1e6, model.weightBytes < 1e5 ? 3 : 1),
     size: size ? say('modelButtons.pixels', { size: size.join(' × ') }) : '',
     note: model.note ? say('modelButtons.fromOnnx') : ''
   }))

@@ -200,6 +200,13 @@ function showTitle(title: string) {
   )
 }
 
+/** A title that is too long for its line stands smaller in two. After all that is written, so that it is laid out once. */
+function fitTitle() {
+  const title = element('stage-title')
+  title.classList.remove('long')
+  title.classList.toggle('long', title.scrollWidth > title.clientWidth)
+}
+
 /**
  * Draws the map, its marks, bar and words; page.drawn has them from here on.
  * @param styles the others than colour, where it is one
@@ -231,10 +238,12 @@ function paint(
   put(element('map'), raster)
   drawMarks(path, at.query, shape, state, token)
   drawBar(scale, table)
-  element('bar-label').textContent = scale.label + (state.end ? say('stage.locked') : '')
+  element('bar-label').textContent =
+    scale.label + (state.end && state.view !== 'rollout' ? say('stage.locked') : '')
   showTitle(drawn.title)
   element('caption').textContent = drawn.caption
   element('elsewhere').textContent = drawn.note
+  fitTitle()
 }
 
 const drawnBy: Parameters<Page['store']['on']>[0] = [

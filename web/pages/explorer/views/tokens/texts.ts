@@ -135,7 +135,7 @@ class Results {
     }
     return this.lines.map(
       (line, i) =>
-        html`<li><button type="button" .style=${`--share: ${100 * probabilities[i]}%`} aria-pressed=${i === this.#chosen} @click=${() => choose(i)}><span>${line}</span><b>${percent(probabilities[i])}</b><small>${say('texts.cosine', { i: fixed(cosines[i], 3) })}</small></button></li>`
+        html`<li><button type="button" .style=${`--share: ${100 * probabilities[i]}%`} aria-pressed=${i === this.#chosen} @click=${() => choose(i)}><span>${line}</span><b>${percent(probabilities[i])}</b><small>${say('texts.cosine', { i: fixed(cosines[i], 3).replace('-', '−') })}</small></button></li>`
     )
   }
 
@@ -253,7 +253,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
         target
       }: Of<HTMLTextAreaElement>) => {
         typed = target.value
-      }}></textarea></label><button>${say('texts.compare')}</button></form>
+      }}></textarea></label><button ?disabled=${page.engine.only}>${say('texts.compare')}</button></form>
       <p class="hint" role="status">${words}</p>
       <div ?hidden=${!shown}>${shown?.show() ?? nothing}</div>`,
       element
