@@ -163,6 +163,10 @@ test('causes, features and patching show the package’s numbers', async () => {
   assert.equal(Number(shown), pairs)
   await page.waitForFunction(() => document.querySelectorAll('#view .layers canvas').length === 5)
   assert.deepEqual(await violations(page), [])
+  await page.click('#cls')
+  await said(page, /CLS has no place in the picture: the patch in the middle is shown/)
+  await page.click('#cls')
+  await page.mouse.move(5, 5)
 
   await page.click('[data-more=patching]')
   await page.click('#view [name=run]')

@@ -138,6 +138,15 @@ class Features implements View {
       : (rows >> 1) * columns + (columns >> 1)
   }
 
+  /** Why it is the middle, where the query is no patch. */
+  #noPlace() {
+    const { engine } = this.#page,
+      query = this.#page.query()
+    return Array.isArray(query)
+      ? nothing
+      : html`<p class="hint">${say('features.noPlace', { query: engine.nameOf(engine.token(query)) })}</p>`
+  }
+
   /** Cosines of the patches of a picture with one of the stage's. */
   #similarity(own: Seen, seen: Seen, patch: number) {
     const { engine } = this.#page,
@@ -217,7 +226,7 @@ class Features implements View {
         other: other.picture.name,
         layer: this.#layer
       }
-    return html`<figure><figcaption><b>${say('features.similarity')}</b> ${say('features.ofBoth', of)}</figcaption>${this.#matched(both, patch, there)}${bar(cosines, diverging)}</figure>${this.#choice(Math.min(drawn, pairs.length))}<p class="said" aria-live="polite">${said}</p>`
+    return html`<figure><figcaption><b>${say('features.similarity')}</b> ${say('features.ofBoth', of)}</figcaption>${this.#noPlace()}${this.#matched(both, patch, there)}${bar(cosines, diverging)}</figure>${this.#choice(Math.min(drawn, pairs.length))}<p class="said" aria-live="polite">${said}</p>`
   }
 
   #show() {
