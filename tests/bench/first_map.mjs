@@ -43,9 +43,10 @@ function watch() {
         JSON.stringify({
           builtIn: Math.max(...ids.map((id) => painted[id] ?? Infinity)),
           live,
-          bytes: performance
-            .getEntriesByType('resource')
-            .reduce((sum, { transferSize }) => sum + transferSize, 0)
+          bytes: [
+            ...performance.getEntriesByType('navigation'),
+            ...performance.getEntriesByType('resource')
+          ].reduce((sum, { transferSize }) => sum + transferSize, 0)
         })
       )
     )

@@ -25,9 +25,6 @@ import { say } from '../languages/say.js'
 import type { Page, State, Store } from './types.js'
 import type { Stop } from './zoom/stops.js'
 
-/** Once the page has nothing else to do. */
-const idle = globalThis.requestIdleCallback ?? setTimeout
-
 /* What follows a change of the attention, or of what is seen, is fetched with the first. */
 function followChanges(page: Page) {
   const { store } = page
@@ -85,6 +82,7 @@ function followModel(page: Page) {
   store.on(['ran'], () => {
     if (shown === sourceOf(page)) return
     shown = sourceOf(page)
+    const idle = globalThis.requestIdleCallback ?? setTimeout
     idle(() =>
       import('./model/model_origin.js').then(({ showOrigin }) => showOrigin(page)).catch(() => {})
     ) // what was fetched before may be gone: the numbers do not need it
@@ -144,8 +142,28 @@ function followKeys(page: Page) {
   })
 }
 
-/* What drags shapes is fetched once the first map is there: who is invited to drag may do so at once. For a picture
- * that nobody is invited to it comes with the first touch, and the tour when it is asked for. The
+/** A press on the picture, with its moves, waits for what it may drag: it is done again once that is there. */
+function holdPress(patches: HTMLElement, there: Promise<unknown>) {
+  const held: PointerEvent[] = [],
+    stop = new AbortController()
+  for (const type of ['down', 'rawupdate', 'move', 'up', 'cancel'].map((name) => `pointer${name}`))
+    patches.addEventListener(
+      type as 'pointermove',
+      (event) => {
+        if (!held.length && type !== 'pointerdown') return
+        event.stopImmediatePropagation()
+        held.push(event)
+      },
+      { capture: true, signal: stop.signal }
+    )
+  there.finally(() => {
+    stop.abort()
+    for (const event of held)
+      event.target?.dispatchEvent(new PointerEvent(event.type, event as PointerEventInit))
+  })
+}
+
+/* What drags shapes is fetched with the first touch of the picture, and the tour when it is asked for. The
  * invitation is to the demo model's first picture alone. */
 function followInvitation(page: Page) {
   const { store } = page
@@ -156,16 +174,20 @@ function followInvitation(page: Page) {
     hide()
     import('./controls/tour.js').then(({ openTour }) => openTour(page, step)).catch(showError)
   }
-  const touch = () =>
-    (touched ??= import('./views/stage/shape_drag.js')
-      .then(({ connectDrag }) => connectDrag(page))
-      .catch(() => {}))
   for (const type of ['pointerover', 'focusin'])
-    element('patches').addEventListener(type, touch, { once: true })
+    element('patches').addEventListener(
+      type,
+      () => {
+        if (touched) return
+        touched = import('./views/stage/shape_drag.js')
+          .then(({ connectDrag }) => connectDrag(page))
+          .catch(() => {})
+        holdPress(element('patches'), touched)
+      },
+      { once: true }
+    )
   element('patches').addEventListener('pointerdown', hide)
-  const invite = () => (other() ? hide() : idle(touch))
-  store.on(['ran'], invite)
-  if (page.picture) invite()
+  store.on(['ran'], () => other() && hide())
   element('tour-start').addEventListener('click', () => open(1))
   element('invite-close').addEventListener('click', () => {
     hide()

@@ -113,6 +113,7 @@ export async function drawFirst(
       'demo.label': className(engine.model.labels[best]),
       'demo.share': percent(shares[best]),
       'demo.rules': maps.rules,
+      'demo.picture': inPage(picture),
       'demo.map': inPage(await png(maps.map)),
       'demo.mark': ['under', 'over']
         .map((side) => `<path class="${side}" d="M${query[1]} ${query[0]}h1v1h-1z"/>`)

@@ -1465,19 +1465,35 @@ test('a drag that begins on a shape takes it along in each view, and the query w
   }
 })
 
-test('the first drag takes its shape along at once: what drags is there before the picture is touched', async () => {
+test('the first drag takes its shape along, also where what drags comes late', async () => {
+  for (const late of [0, 700]) {
+    const page = await browser.open()
+    await page.route('**/shape_drag-*.js', async (route) => {
+      await new Promise((done) => setTimeout(done, late))
+      await route.continue()
+    })
+    const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
+      at = (/** @type {number} */ x, /** @type {number} */ y) =>
+        /** @type {const} */ ([box.x + (x / 224) * box.width, box.y + (y / 224) * box.height])
+    await page.mouse.move(...at(173, 46))
+    await page.mouse.down()
+    await page.mouse.move(...at(180, 120), { steps: 3 })
+    await page.mouse.up()
+    await page.waitForFunction(() => location.hash.includes('objects='))
+    await until(page, '#stage-title', /from patch \(7, 11\)/)
+    await finish(page)
+  }
+})
+
+test('a press that waits for what drags is a press', async () => {
   const page = await browser.open()
-  await page.waitForFunction(() =>
-    performance.getEntriesByType('resource').some(({ name }) => /shape_drag/.test(name))
-  )
-  const box = /** @type {Box} */ (await page.locator('#patches').boundingBox()),
-    at = (/** @type {number} */ x, /** @type {number} */ y) =>
-      /** @type {const} */ ([box.x + (x / 224) * box.width, box.y + (y / 224) * box.height])
-  await page.mouse.move(...at(173, 46))
-  await page.mouse.down()
-  await page.mouse.move(...at(180, 120), { steps: 3 })
-  await page.mouse.up()
-  await page.waitForFunction(() => location.hash.includes('objects='))
+  await page.route('**/shape_drag-*.js', async (route) => {
+    await new Promise((done) => setTimeout(done, 300))
+    await route.continue()
+  })
+  await page.locator('#patches [role=gridcell] >> nth=49').click()
+  await until(page, '#stage-title', /from patch \(3, 7\)/)
+  await page.waitForFunction(() => location.hash === '#q=3.7')
   await finish(page)
 })
 

@@ -157,7 +157,7 @@ function ranking(store: Store, { effects, label }: Sweep) {
 function switches({ store, engine }: Page, { ran, effects }: Sweep) {
   const { layers, heads } = engine.shape,
     measured = ran === store.get().ran,
-    many = heads > 8
+    many = heads > 4 || layers > 6
   const cell = (layer: number, head: number) => {
     const key = `${layer}.${head}`,
       { off } = store.get(),
@@ -299,7 +299,7 @@ export const view: MakeView = (page, element, { left, redraw }) => {
       <div class="scroll" tabindex="0" role="region" aria-label=${say('intervene.activeHeads')}><table class=${engine.shape.heads > 8 ? 'switches many' : 'switches'}><caption>${say('intervene.activeHeadsAblatedHeads')} ${how}</caption><tbody>${off ? nothing : switches(page, sweep)}</tbody></table></div>
       <div class="row after"><button type="button" name="all" ?disabled=${off} @click=${() => store.set(unchanged)}>${say('intervene.undoAll')}</button><button type="button" name="sweep" ?disabled=${Boolean(why)} @click=${() => sweepHeads().catch(page.showError)}>${say('intervene.ablateEachHeadAlone')}</button></div>
       <div class="scroll effects" tabindex="0" role="region" aria-label=${say('intervene.headsChangePredictionWithout')} ?hidden=${sweep.ran !== state.ran}>${ranking(store, sweep)}</div>
-      <table><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares">${why ? nothing : sharesOf(engine, changed)}</tbody></table><p class="hint downstream">${changed && !off ? moved : ''}</p><p class="hint" aria-live="polite">${said}</p>`,
+      <table ?hidden=${!why && !engine.result.logits}><caption>${say('intervene.classProbabilities')}</caption><thead><tr><th scope="col">${say('intervene.class')}</th><th scope="col">${say('intervene.original')}</th><th scope="col">${say('intervene.changed')}</th></tr></thead><tbody class="shares">${why ? nothing : sharesOf(engine, changed)}</tbody></table><p class="hint downstream">${changed && !off ? moved : ''}</p><p class="hint" aria-live="polite">${said}</p>`,
       element
     )
   }

@@ -193,7 +193,9 @@ function followPointer(
   const surface = element('patches'),
     stop = new AbortController(),
     options = { capture: true, signal: stop.signal }
-  surface.setPointerCapture(pointer)
+  try {
+    surface.setPointerCapture(pointer)
+  } catch {} // a finger that was lifted meanwhile
   surface.addEventListener(moves as 'pointermove', (event) => onMove(placeOf(page, event)), options)
   surface.addEventListener('pointermove', (event) => event.stopImmediatePropagation(), options)
   for (const type of ['pointerup', 'pointercancel'])
