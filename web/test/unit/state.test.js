@@ -248,3 +248,39 @@ test('uniform attention has its numbers too: every pair of patches measured', ()
     [Math.log(7), 1 / 7, 1 / 7, 5 / 7]
   )
 })
+
+test('"run again" leaves with the new result, not with its statistics; the next change asks again', async () => {
+  const chip = Object.assign(new EventTarget(), { hidden: true, disabled: false, textContent: '' }),
+    store = createStore(/** @type {any} */ ({ ...defaults, ran: 0 })),
+    engine = /** @type {any} */ ({
+      model: { parameters: 1e8, width: 768 },
+      shape: { tokens: 1370, layers: 12 },
+      result: { fit: 'model', changes: { ...unchanged } }
+    }),
+    run = () => {
+      engine.result = { fit: 'model', changes: store.get() }
+      store.set({ ran: store.get().ran + 1 })
+      return new Promise(() => {}) // its statistics take long
+    }
+  const before = globalThis.document
+  globalThis.document = /** @type {any} */ ({
+    getElementById: (/** @type {string} */ id) => (id === 'stale' ? chip : new EventTarget()),
+    body: { classList: { toggle() {} } }
+  })
+  try {
+    /** @type {typeof import('../../pages/explorer/model/run_again.js')} */
+    const { connectChanges } = await loadPage('explorer/model/run_again.js'),
+      changed = connectChanges(/** @type {any} */ ({ store, engine, run }))
+    for (const off of [['2.3'], ['2.3', '1.1']]) {
+      store.set({ off })
+      changed()
+      assert.equal(chip.hidden, false)
+      chip.dispatchEvent(new Event('click'))
+      assert.equal(chip.disabled, true)
+      await new Promise(setImmediate)
+      assert.deepEqual([chip.hidden, chip.disabled], [true, false], off.join())
+    }
+  } finally {
+    globalThis.document = before
+  }
+})

@@ -43,7 +43,8 @@ export function connectChanges(page: Page) {
       again = false
       showStatus(say('runAgain.settingsChangedRunningAgain2'))
       /* Its statistics, which may take longer than the run, are not waited for. */
-      await Promise.race([page.run(page.picture), new Promise<void>((end) => (ended = end))])
+      const shown = new Promise<void>((end) => (ended = end))
+      await Promise.race([shown, page.run(page.picture)])
     }
     clearTimeout(late)
     chip.disabled = running = false
