@@ -365,12 +365,12 @@ test('a finger: drawn down the picture it scrolls, drawn across it takes the que
     await client.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
   }
   await draw([
-    [40, 270],
-    [55, 270],
-    [100, 265],
-    [200, 240]
+    [40, 350], // below all shapes, which would be dragged
+    [55, 350],
+    [100, 352],
+    [200, 350]
   ])
-  await page.waitForFunction(() => location.hash === '#q=9.7')
+  await page.waitForFunction(() => location.hash === '#q=13.7')
   await draw([
     [100, 300],
     [102, 280],
@@ -379,7 +379,7 @@ test('a finger: drawn down the picture it scrolls, drawn across it takes the que
     [104, 150]
   ])
   await page.waitForFunction(() => scrollY > 50)
-  assert.equal(await text(page, '#stage-title'), 'Layer 3, head 0: from patch (9, 7)')
+  assert.equal(await text(page, '#stage-title'), 'Layer 3, head 0: from patch (13, 7)')
   await finish(page)
 })
 
