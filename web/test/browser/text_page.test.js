@@ -98,7 +98,9 @@ test('CLIP: the probabilities of heed run --text, similarity, the text’s atten
     shown = await page.$$eval('#view ol button', (buttons) =>
       buttons.map((button) => ({
         percent: parseFloat(/** @type {any} */ (button.querySelector('b')).textContent),
-        cosine: parseFloat(/** @type {any} */ (button.querySelector('small')).textContent.slice(7)),
+        cosine: parseFloat(
+          /** @type {any} */ (button.querySelector('small')).textContent.slice(7).replace('−', '-')
+        ),
         pressed: button.getAttribute('aria-pressed')
       }))
     )
