@@ -72,7 +72,7 @@ test('a policy says who may be asked', () => {
 })
 
 test('a model by address: its size first, then kept, opened again after a reload, removed', async () => {
-  const page = await browser.open(),
+  const page = await browser.open('#v=heads&l=3') /* a place that is named stays */,
     caption = await text(page, 'caption')
   await askFor(page, 'heed/demo/')
   await page.waitForSelector('#library .kept li')
