@@ -121,7 +121,8 @@ make_linux() { # x86_64 or aarch64, glibc or musl
     vulkan=ON
     cp -R /usr/include/vulkan /usr/include/vk_video "$folder/root/usr/include"
   fi
-  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=ON -DHEED_TIFF=ON -DHEED_SQLITE=ON -DHEED_ARCHIVE=ON "-DHEED_VULKAN=$vulkan" "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
+  # Symbols go while it is linked: assemblers write paths into them, and the build ID is made of what is there.
+  set -- "$1" "$2" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS_RELEASE=-s -DHEED_TESTS=OFF -DHEED_CAIRO=ON -DHEED_WEBP=ON -DHEED_TIFF=ON -DHEED_SQLITE=ON -DHEED_ARCHIVE=ON "-DHEED_VULKAN=$vulkan" "-DHEED_INSIDE=$folder/inside.txt" "$launcher"
   while read -r argument; do set -- "$@" "$argument"; done <"$folder/cmake.txt"
   processor=$1 libc=$2
   shift 2
