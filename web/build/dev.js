@@ -40,7 +40,7 @@ async function put() {
 }
 
 async function serveAndWatch() {
-  await weigh(plain, plainScript('index', 'en').script)
+  await weigh(plain, plainScript('index', 'en').script, folder)
   console.log((await serve(plain, { port: Number(values.port) })).address)
   for await (const { filename } of watch(source('.'), { recursive: true }))
     if (/^(pages|parts|plot|src|examples)\b/.test(filename ?? '')) await put().catch(console.error)

@@ -124,7 +124,7 @@ if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.ur
   }
   await putPages(site, first, scriptOf)
   await putPages(plain, first, plainScript)
-  await weigh(site, scriptOf('index', 'en').script)
+  await weigh(site, scriptOf('index', 'en').script, packageFolder)
   await cp(join(site, 'sizes.json'), join(plain, 'sizes.json'))
   for (const folder of [site, plain]) await listForOffline(folder)
 }

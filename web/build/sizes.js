@@ -7,46 +7,60 @@ import { brotliCompress, gzip } from 'node:zlib'
 import esbuild from 'esbuild'
 
 /**
- * Writes sizes.json.
- * @param {string} site
- * @param {string} explorer its script
+ * Of scripts in a folder: those that they import from the start, themselves with them.
+ * @param {string} folder
+ * @param {string[]} scripts
  */
-export async function weigh(site, explorer) {
-  const scripts = ['heed/index.js', 'heed/worker.js', 'attention-map.js', explorer],
-    { metafile } = await esbuild.build({
-      entryPoints: scripts.map((name) => `./${name}`),
-      absWorkingDir: site,
-      bundle: true,
-      format: 'esm',
-      write: false,
-      outdir: site,
-      metafile: true,
-      external: ['react'],
-      logLevel: 'error'
-    })
-  /** Scripts and what they import from the start. @param {string[]} entries */
-  function withImports(...entries) {
+async function importsIn(folder, scripts) {
+  const { metafile } = await esbuild.build({
+    entryPoints: scripts.map((name) => `./${name}`),
+    absWorkingDir: folder,
+    bundle: true,
+    format: 'esm',
+    write: false,
+    outdir: folder,
+    metafile: true,
+    external: ['react'],
+    logLevel: 'error'
+  })
+  return (/** @type {string[]} */ ...entries) => {
     const found = new Set(entries)
     for (const file of found)
       for (const { path, kind, external } of metafile.inputs[file].imports)
         if (kind === 'import-statement' && !external) found.add(path)
     return [...found]
   }
-  const [index, worker, element] = scripts,
-    library = withImports(index, worker),
+}
+
+/**
+ * Writes sizes.json.
+ * @param {string} site
+ * @param {string} explorer its script
+ * @param {string} packageFolder whose workers are whole; those of the site come in parts
+ */
+export async function weigh(site, explorer, packageFolder) {
+  const worker = 'heed/worker.js',
+    element = 'attention-map.js',
+    ofSite = await importsIn(site, ['heed/index.js', worker, element, explorer]),
+    ofPackage = await importsIn(packageFolder, ['index.js', 'worker.js']),
+    inSite = (/** @type {string[]} */ files) => files.map((file) => join(site, file)),
+    shared = ofSite('heed/index.js', worker),
     model = 'heed/demo/model.safetensors',
     modules = (await readdir(join(site, 'heed'))).filter((name) => name.endsWith('.wasm')).sort()
   const parts = /** @type {[string, string[]][]} */ ([
-      ...modules.map((name) => [`heed/${name}`, [`heed/${name}`]]),
-      ['heed/*.js', library],
-      [element, withImports(element).filter((file) => !library.includes(file))],
-      [model, [model]],
-      ['index.html, styles, explorer.js …', ['index.html', ...withImports(explorer), worker]]
+      ...modules.map((name) => [`heed/${name}`, inSite([`heed/${name}`])]),
+      ['heed/*.js', ofPackage('index.js', 'worker.js').map((file) => join(packageFolder, file))],
+      [element, inSite(ofSite(element).filter((file) => !shared.includes(file)))],
+      [model, inSite([model])],
+      [
+        'index.html, styles, explorer.js …',
+        inSite(['index.html', ...ofSite(explorer), ...ofSite(worker)])
+      ]
     ]),
     lines = parts.map(async ([name, files]) => {
       const sizes = { bytes: 0, gzip: 0, brotli: 0 }
       for (const file of files) {
-        const bytes = await readFile(join(site, file))
+        const bytes = await readFile(file)
         sizes.bytes += bytes.length
         sizes.gzip += (await promisify(gzip)(bytes, { level: 9 })).length
         sizes.brotli += (await promisify(brotliCompress)(bytes)).length

@@ -139,7 +139,8 @@ HEED_API void heed_map_distances(const float *maps, uint32_t heads, uint32_t que
 /* EXPERIMENTAL: may change. Groups by average linkage (Sokal and Michener 1958) of distances
  * [count, count]: the two nearest groups become one while they are nearer than `limit`, ties to the
  * lower members. group [count]: the number of each one's group, from 0, the largest group first, of
- * equal ones that with the lowest member; *groups: how many there are. Statuses: OUT_OF_MEMORY. */
+ * equal ones that with the lowest member; *groups: how many there are. It takes count * count
+ * doubles meanwhile. Statuses: OUT_OF_MEMORY. */
 HEED_NODISCARD HEED_API heed_status heed_map_groups(heed_context *context, const double *distances,
                                                     uint32_t count, double limit, uint32_t *group,
                                                     uint32_t *groups, heed_error *error);

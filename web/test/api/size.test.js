@@ -55,6 +55,16 @@ test('all JavaScript that a run loads, as one bundle', () => {
   fits('JavaScript', Buffer.concat(files), 512e3, 150e3)
 })
 
+test('the page on embedding says the size of the package, not of the site’s own workers', () => {
+  const files = new Set([...importsOf('index.js'), ...importsOf('worker.js')]),
+    bytes = [...files].reduce((sum, name) => sum + statSync(join(packageFolder, name)).size, 0),
+    sizes = JSON.parse(readFileSync(join(packageFolder, '../site/sizes.json'), 'utf8'))
+  assert.equal(
+    sizes.find((/** @type {{name: string}} */ { name }) => name === 'heed/*.js').bytes,
+    bytes
+  )
+})
+
 /* What nobody loads who does not ask for it: the modules with everything, the demo model. */
 const optional = /^(demo|heed-all)\b/
 

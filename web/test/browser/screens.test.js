@@ -629,6 +629,17 @@ test('Escape closes the first menu, or what explains a term, and leads nowhere',
   }
 })
 
+test('a locked end is said where it is used: not in rollout', async () => {
+  const page = await browser.open('#v=rollout&end=20')
+  await page.waitForFunction(() =>
+    /^Rollout/.test(document.getElementById('stage-title').innerText)
+  )
+  assert.equal(await text(page, '#bar-label'), '× uniform')
+  await page.click('#tab-heads')
+  await page.waitForFunction(() => /locked/.test(document.getElementById('bar-label').innerText))
+  await finish(page)
+})
+
 test('on a phone a tap on From CLS is not explained over what it has changed', async () => {
   const page = await browser.open('#v=rollout', phone)
   await page.tap('#cls')
