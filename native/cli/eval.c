@@ -313,6 +313,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_FILE_OPTION(file),
       CLI_WEIGHTS_OPTIONS(cli),
       CLI_WAY_OPTION(way),
+      CLI_GRAPH_OPTIONS(cli),
       CLI_SANDBOX_OPTION(cli),
       CLI_CHOICE_OPTIONS(choice, CLI_BACKEND_AUTO),
       {NULL, CLI_FLAG, NULL, NULL, NULL}};

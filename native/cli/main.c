@@ -15,17 +15,8 @@ static void print_version(void) {
          heed_image_kinds());
 }
 
-static void print_log(heed_log_level level, const char *line, void *user) {
-  const cli_state *cli = user;
-  if (level >= HEED_LOG_WARNING && !cli->silent) fprintf(stderr, "heed: %s\n", line);
-}
-
 static int run_verb(const cli_verb *verb, int argc, char **argv) {
   cli_state state = {.verb = verb->name};
-  heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
-  desc.log = print_log;
-  desc.log_user = &state;
-  if (heed_context_create(&desc, &state.context, &state.error) != HEED_OK) return cli_fail(&state);
   int code = verb->run(&state, argc, argv);
   heed_context_destroy(state.context);
   /* Results that did not reach a full disk or a closed pipe are not results. */

@@ -3,7 +3,7 @@
 
 Files of a few bytes that ask for gigabytes or hours, and larger ones with very many parts, by each verb that reads them.
 Each ends with 0 or 3, one sentence where it is refused, within 100 MB and eight times the file, and two seconds of processor time.
-So do files of earlier faults (tests/vectors/reproducers), each with its sentence.
+So do files of earlier faults (tests/vectors/reproducers), each with its sentence. Each limit's option allows more, or less.
 docs/limits.md has the numbers. HEED_SHOW=1 prints the cost of each. --only TEXT runs those whose name has the text.
 """
 import json
@@ -360,6 +360,35 @@ def run(path, *arguments, words=None):
         print(f'{what}: {", ".join(wrong)}: {printed[:300]}')
 
 
+def option(words, *arguments):
+    """A run with a limit's own option; its sentence, or None where it succeeds."""
+    global count
+    what = ' '.join(Path(str(one)).name if i else one for i, one in enumerate(arguments))
+    if ONLY not in what:
+        return
+    count += 1
+    done = subprocess.run([HEED, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limit)
+    printed = done.stderr.decode(errors='replace').strip()
+    if (done.returncode, words or '') != (3 if words else 0, words if words and words in printed else ''):
+        failures.append(what)
+        print(f'{what}: exit code {done.returncode}, expected {f"3 and {words}" if words else 0}: {printed[:300]}')
+
+
+def options(folder, inputs, out):
+    weights, expand, product = folder / 'many_weights.onnx', folder / 'elements.onnx', folder / 'steps.onnx'
+    option('reading takes too much memory', 'inspect', weights)
+    option(None, 'inspect', weights, '--most-reading', 10_000_000_000)
+    option('reading takes too much memory (expected at most 1000 bytes', 'inspect', product, '--most-reading', 1000)
+    option(None, 'inspect', product, '--most-reading', 0)
+    for way in 'graph', 'reference':
+        evaluate = 'eval', expand, inputs, '-o', out, '--backend', 'cpu', '--way', way
+        option('its values are too large (expected at most ' if way == 'reference' else 'too large', *evaluate)
+        option(None, *evaluate, '--most-elements', 100_000_000)
+    option('computes too much (expected at most 1000 steps', 'eval', product, inputs, '-o', out, '--way', 'reference', '--most-steps', 1000)
+    option('computes too much', 'inspect', product, '--plan')
+    option(None, 'inspect', product, '--plan', '--most-steps', 1_000_000_000)
+
+
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     inputs, out = folder / 'in.safetensors', folder / 'out.safetensors'
@@ -382,6 +411,11 @@ with tempfile.TemporaryDirectory() as name:
     for path in tokenizer_folders(folder):
         run(path, 'run', path, IMAGE, '--text', 'a')
     reproducers(folder, out)
+    (folder / 'elements.onnx').write_bytes(onnx(initializer('s', [12_000_000]) + node('ReduceSum', 'x', 'a', keepdims=0) + node('Expand', 'a,s', 'b') +
+                                                node('ReduceSum', 'b', 'y') + X + Y))
+    (folder / 'steps.onnx').write_bytes(onnx(filled('c', 700, 700) + node('MatMul', 'c,c', 'd') + node('ReduceSum', 'd', 'e', keepdims=0) +
+                                             node('Add', 'x,e', 'y') + X + Y))
+    options(folder, inputs, out)
 print(f'{count} runs; most memory {worst["MB"][0]} MB ({worst["MB"][1]}), most time {worst["s"][0]} s ({worst["s"][1]})')
 print(f'{len(failures)} over the budget' if failures else 'all within the budget')
 sys.exit(1 if failures else 0)

@@ -241,6 +241,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       {"--vit", CLI_TEXT, &b.vit, "Ti|S|B|L",
        "use a ViT of this size with synthetic weights instead of MODEL"},
       CLI_MODEL_WAY_OPTION(b.way),
+      CLI_GRAPH_OPTIONS(cli),
       CLI_SIZE_OPTION(b.size),
       {"--batch", CLI_NUMBER, &b.batch, "N", "images per run (default: 1)"},
       {"--op", CLI_TEXT, &b.op.name, "NAME",

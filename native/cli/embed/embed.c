@@ -356,6 +356,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_FILE_OPTION(options.file),
       CLI_WEIGHTS_OPTIONS(cli),
       CLI_MODEL_WAY_OPTION(options.way),
+      CLI_GRAPH_OPTIONS(cli),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),
       CLI_SANDBOX_OPTION(cli),

@@ -272,6 +272,7 @@ static int run(cli_state *cli, int argc, char **argv) {
       CLI_FILE_OPTION(options.file),
       CLI_WEIGHTS_OPTIONS(cli),
       CLI_MODEL_WAY_OPTION(options.way),
+      CLI_GRAPH_OPTIONS(cli),
       CLI_SIZE_OPTION(options.size),
       CLI_PREPARE_OPTIONS(cli),
       {"--top", CLI_NUMBER, &options.top, "K", "print the K most likely classes (default: 5)"},

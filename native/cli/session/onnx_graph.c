@@ -84,6 +84,8 @@ static heed_status evaluate(cli_state *cli, const cli_onnx *job, struct heed_onn
                                   .inputs = {size, bytes, NULL, NULL},
                                   .name = job->in,
                                   .attentions = job->attentions,
+                                  .most_elements = cli->most_elements,
+                                  .most_steps = cli->most_steps,
                                   .parts = true,
                                   .clock = &clock};
   CLI_TRY(run_graph(cli, job, onnx, &desc, &result));
@@ -205,6 +207,8 @@ heed_status cli_onnx_build(cli_state *cli, cli_pipeline *pipeline) {
                                      .height = build->height,
                                      .width = build->width,
                                      .length = build->source_length,
+                                     .most_elements = cli->most_elements,
+                                     .most_steps = cli->most_steps,
                                      .picture = pipeline->info.kind == HEED_MODEL_VISION,
                                      .parts = true};
   CLI_TRY(heed_onnx_lower(heed_model_files_onnx(pipeline->files), &desc, &pipeline->lowered,

@@ -22,6 +22,17 @@
         "(default: weights where config.json names a family, else graph)"                   \
   }
 
+/* Limits of graphs, beside --way: docs/limits.md. */
+#define CLI_GRAPH_OPTIONS(cli)                                                                   \
+  {"--most-elements", CLI_LARGE, &(cli)->most_elements, "N",                                     \
+   "of an ONNX graph: elements of values that are alive together (default: by the file and its " \
+   "inputs)"},                                                                                   \
+  {                                                                                              \
+    "--most-steps", CLI_LARGE, &(cli)->most_steps, "N",                                          \
+        "of an ONNX graph: elements and multiply-adds of a run (default: by the file and its "   \
+        "inputs)"                                                                                \
+  }
+
 struct cli_pipeline;
 
 typedef struct cli_onnx {

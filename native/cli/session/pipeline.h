@@ -72,9 +72,15 @@ const char *cli_model_file(const char *model, const char *file, char path[HEED_P
     "--hints", CLI_TEXT, &(cli)->hints, "KEY=VALUE,...",                            \
         "what no file says of a model, such as heads=4,norm=after (docs/models.md)" \
   }
-/* What opens a model that its files do not describe. */
+#define CLI_READING_OPTION(cli)                                                                 \
+  {                                                                                             \
+    "--most-reading", CLI_LARGE, &(cli)->most_reading, "BYTES",                                 \
+        "memory that reading a file of the model may take in all (default: 64 MiB and 8 times " \
+        "the file)"                                                                             \
+  }
+/* What opens a model that its files do not describe, or a large one. */
 #define CLI_WEIGHTS_OPTIONS(cli) \
-  CLI_WEIGHTS_KEY_OPTION(cli), CLI_NAMES_OPTION(cli), CLI_HINTS_OPTION(cli)
+  CLI_WEIGHTS_KEY_OPTION(cli), CLI_NAMES_OPTION(cli), CLI_HINTS_OPTION(cli), CLI_READING_OPTION(cli)
 /* The files of a model, as --weights-key, --names and --hints say. */
 heed_status cli_open_files(cli_state *cli, const char *path, heed_model_files **files);
 /* Opens files and model; path NULL = the embedded one. An ONNX file of which no config.json names a

@@ -28,13 +28,15 @@ typedef struct cli_state {
   /* Set: cli_parse passes the verb's usage and table to it, and the verb ends there. */
   void (*describe)(void *user, const char *usage, const struct cli_option *options);
   void *describe_user;
-  heed_context *context;
+  heed_context *context; /* of cli_parse */
   heed_error error;
   const char *weights_key;        /* --weights-key: of every model file that is opened; or NULL */
   const char *names, *hints;      /* --names and --hints: the same */
   const char *interpolation_grid; /* the same, as one more hint */
   cli_prepare_words prepare;      /* of every model that takes images */
   const char *sandbox;            /* --sandbox, or NULL */
+  uint64_t most_reading;          /* --most-reading: bytes, of every file that is opened; or 0 */
+  uint64_t most_elements, most_steps; /* --most-elements and --most-steps: of ONNX graphs; or 0 */
   bool silent; /* the log is not shown: what is opened will be opened again, and says it then */
 } cli_state;
 

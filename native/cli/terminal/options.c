@@ -28,14 +28,21 @@ char cli_option_letter(const char *name) {
   return '\0';
 }
 
-bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
+bool cli_read_large(const char *text, uint64_t largest, uint64_t *number) {
   uint64_t value = 0;
   if (!*text) return false;
   for (; *text; text++) {
-    if (*text < '0' || *text > '9') return false;
-    value = value * 10 + (uint64_t)(*text - '0');
-    if (value > largest) return false;
+    const unsigned digit = (unsigned char)*text - (unsigned)'0';
+    if (digit > 9 || value > largest / 10 || digit > largest - value * 10) return false;
+    value = value * 10 + digit;
   }
+  *number = value;
+  return true;
+}
+
+bool cli_read_number(const char *text, uint32_t largest, uint32_t *number) {
+  uint64_t value;
+  if (!cli_read_large(text, largest, &value)) return false;
   *number = (uint32_t)value;
   return true;
 }
@@ -187,13 +194,17 @@ static int set_option(const cli_state *cli, const cli_option *option, const char
     texts->word[texts->count++] = value;
     return -1;
   }
-  uint32_t number;
-  if (!cli_read_number(value, UINT32_MAX - 1, &number)) {
+  const bool large = option->kind == CLI_LARGE;
+  uint64_t number;
+  if (!cli_read_large(value, large ? UINT64_MAX : UINT32_MAX - 1, &number)) {
     fprintf(stderr, "heed %s: %s: invalid whole number (found \"%s\"); see heed %s --help\n",
             cli->verb, option->name, CLI_SHOWN(value), cli->verb);
     return CLI_USAGE;
   }
-  memcpy(option->target, &number, sizeof number);
+  if (large)
+    *(uint64_t *)option->target = number;
+  else
+    *(uint32_t *)option->target = (uint32_t)number;
   return -1;
 }
 
@@ -224,8 +235,21 @@ static int confine(const cli_state *cli, const cli_option *options) {
   return wanted ? cli_confine(cli, outputs, count, device) : -1;
 }
 
-int cli_parse(const cli_state *cli, const char *usage, const cli_option *options, int argc,
-              char **argv, cli_words *words) {
+static void print_log(heed_log_level level, const char *line, void *user) {
+  const cli_state *cli = user;
+  if (level >= HEED_LOG_WARNING && !cli->silent) fprintf(stderr, "heed: %s\n", line);
+}
+
+static int open_context(cli_state *cli) {
+  heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
+  desc.log = print_log;
+  desc.log_user = cli;
+  desc.most_reading = cli->most_reading;
+  return heed_context_create(&desc, &cli->context, &cli->error) == HEED_OK ? -1 : cli_fail(cli);
+}
+
+int cli_parse(cli_state *cli, const char *usage, const cli_option *options, int argc, char **argv,
+              cli_words *words) {
   if (cli->describe) {
     cli->describe(cli->describe_user, usage, options);
     return CLI_OK;
@@ -266,5 +290,6 @@ int cli_parse(const cli_state *cli, const char *usage, const cli_option *options
     if (given[which]) report_again(cli, option, value);
     given[which] = true;
   }
-  return confine(cli, options);
+  const int code = confine(cli, options);
+  return code >= 0 ? code : open_context(cli);
 }
