@@ -274,7 +274,108 @@ export interface Explanation {
   'patch.heads'?: Tensor
   /** [L, T]: with the output of the MLP in one token. */
   'patch.mlps'?: Tensor
+  /** [N]: of each of `maps`, a number a patch. */
+  [map: `map.${string}`]: Tensor | undefined
+  /** grad.pixel_values [channels, h, w], grad.embeddings [T, C], grad.layer.l.output [T, C],
+   * grad.attention.l [H, T, T]: derivatives of the score. */
+  [gradient: `grad.${string}`]: Tensor | undefined
+  /** [N]: Grad-CAM of what the attention of layer l reads. */
+  [gradcam: `gradcam.${number}`]: Tensor | undefined
+  /** [T, T]: mean over heads of max(0, weights x gradient). */
+  [attention: `attention_gradient.${number}`]: Tensor | undefined
+  /** [T]: relevancy of Chefer et al. 2021. */
+  'relevancy.chefer'?: Tensor
+  /** [K, Tt]: the same of K texts. */
+  'text.relevancy.chefer'?: Tensor
+  /** [K, H, Tt, Tt], of layer l of the text tower. */
+  [text: `text.grad.${string}`]: Tensor | undefined
+  /** [T] */
+  'rollout.gradient'?: Tensor
+  /** [channels, h, w] */
+  inputxgrad?: Tensor
+  /** [channels, h, w]: integrated gradients. */
+  ig?: Tensor
+  /** []: their sum less the change of the score. */
+  'ig.delta'?: Tensor
+  /** [channels, h, w] */
+  smoothgrad?: Tensor
+  /** [channels, h, w] and [T] */
+  'cplrp.pixel_values'?: Tensor
+  'cplrp.tokens'?: Tensor
+  'attnlrp.pixel_values'?: Tensor
+  'attnlrp.tokens'?: Tensor
+  /** Attribution patching; shapes as of patch. */
+  'atp.states'?: Tensor
+  'atp.heads'?: Tensor
+  'atp.mlps'?: Tensor
+  /** [T]: the last layer from CLS, and the rollout of all. */
+  'attention.last'?: Tensor
+  'attention.rollout'?: Tensor
+  /** Curves of `map` [steps + 1], their areas []; `.probability` where the target is one logit. */
+  [deletion: `deletion.${string}`]: Tensor | undefined
+  [insertion: `insertion.${string}`]: Tensor | undefined
+  /** [flips] */
+  flipping?: Tensor
+  /** [percentages], and [percentages] of 0 and 1: the target is still the largest. */
+  road?: Tensor
+  'road.kept'?: Tensor
+  /** [] of 0, 1 and 255 (an empty mask). */
+  'localisation.pointing'?: Tensor
+  /** [] */
+  'localisation.mass'?: Tensor
+  'localisation.rank'?: Tensor
+  /** []: of map and otherMap. */
+  spearman?: Tensor
 }
+/** Methods of session.explain. The first three are of the states of the patches. */
+export type ExplainMethod =
+  | 'pca'
+  | 'similarity'
+  | 'kmeans'
+  | 'ledger'
+  | 'lens'
+  | 'norms'
+  | 'outliers'
+  | 'grad'
+  | 'gradcam'
+  | 'attention_gradient'
+  | 'gradient_rollout'
+  | 'relevancy'
+  | 'inputxgrad'
+  | 'ig'
+  | 'smoothgrad'
+  | 'cplrp'
+  | 'attnlrp'
+  | 'patch'
+  | 'atp'
+  | 'attention'
+  | 'occlusion'
+  | 'ablation'
+  | 'deletion'
+  | 'insertion'
+  | 'flipping'
+  | 'road'
+  | 'localisation'
+  | 'spearman'
+/** Maps of session.explain, a number a patch; docs/explain.md says how each is made. */
+export type PatchMap =
+  | 'attention'
+  | 'rollout'
+  | 'ledger'
+  | 'activation'
+  | 'lens'
+  | 'norms'
+  | 'pca'
+  | 'unlike'
+  | 'relevancy'
+  | 'gradient-rollout'
+  | 'gradcam'
+  | 'inputxgrad'
+  | 'ig'
+  | 'smoothgrad'
+  | 'cplrp'
+  | 'attnlrp'
+  | 'centre'
 
 export type ColormapName = 'cividis' | 'viridis' | 'magma' | 'inferno' | 'grey'
 
@@ -782,9 +883,10 @@ export interface Session {
   /** EXPERIMENTAL: may change. Explains the last run by methods and returns their tensors by name;
    * docs/explain.md says what they mean. Of the states of the patches: 'pca', principal components
    * and their colours; 'similarity', cosines of all pairs of patches; 'kmeans', groups of them. The
-   * others, 'ledger', 'lens', 'norms', 'outliers', 'patch', 'occlusion' and 'ablation', have
-   * heed-all.wasm run the unchanged model again on the same pixels, with weights of its own while it
-   * does. Of an ONNX graph there is occlusion alone, of a class: its own session runs again.
+   * others have heed-all.wasm run the unchanged model again on the same pixels, with weights of its own
+   * while it does. Of an ONNX graph there is occlusion alone, of a class: its own session runs again.
+   * At least one of methods and maps must be given. maps: what the image's patches mean for the score, by the method
+   * that each needs.
    *
    * layer: states after this layer, which taps must name as `layer.L.output`; default:
    * last_hidden_state. source: a session of a second image, which has run, for similarity.source,
@@ -795,26 +897,22 @@ export interface Session {
    * sites: what patch puts in; default: all three. "heads.3" is one level, and the others are NaN:
    * so a sweep can be shown as it goes on, and be cancelled between levels. heads: those that
    * ablation takes out, as "layer.head"; they give zeros or, with source, what they give there.
-   * clusters: groups of kmeans, 5. square: patches of a side of occlusion's squares, 2. onProgress
+   * clusters: groups of kmeans, 5. square: patches of a side of occlusion's squares, 2. igSteps: of ig, 50.
+   * noise [n, channels, h, w]: of smoothgrad; default: 16 pictures of its own.
+   *
+   * Deletion, insertion, flipping, road, localisation and spearman judge a map of yours: map [N], or for
+   * flipping, road and localisation pixelMap [h, w]. otherMap [N]: of spearman. mask [h, w]: of localisation,
+   * not 0 is where the answer is. steps: of deletion and insertion, 10. curves: of tokens that leave, of
+   * pixels, or both (default). flipPixels: of a step of flipping, 1. percent: of road. onProgress
    * tells of the runs of patch and occlusion.
    *
-   * Throws 'INVALID_ARGUMENT' for an unknown method, target, site or head, before the first run, and where
+   * Throws 'INVALID_ARGUMENT' for an unknown method, map, target, site or head, before the first run, and where
    * the states are not there; 'UNSUPPORTED' for a model that a method has no use for; 'CANCELLED',
    * within a method as soon as a run of it ends where memory is shared. */
   explain(
     options: {
-      methods: (
-        | 'pca'
-        | 'similarity'
-        | 'kmeans'
-        | 'ledger'
-        | 'lens'
-        | 'norms'
-        | 'outliers'
-        | 'patch'
-        | 'occlusion'
-        | 'ablation'
-      )[]
+      methods?: ExplainMethod[]
+      maps?: PatchMap[]
       layer?: number
       batch?: number
       source?: Session
@@ -826,6 +924,16 @@ export interface Session {
       clusters?: number
       square?: number
       sites?: ('states' | 'heads' | 'mlps' | `${'states' | 'heads' | 'mlps'}.${number}`)[]
+      noise?: Float32Array
+      igSteps?: number
+      map?: Float32Array
+      otherMap?: Float32Array
+      pixelMap?: Float32Array
+      mask?: Uint8Array
+      steps?: number
+      curves?: 'both' | 'tokens' | 'pixels'
+      flipPixels?: number
+      percent?: number[]
     } & CallOptions
   ): Promise<Explanation>
   /** Frees the session's memory. Later calls reject. */

@@ -846,6 +846,10 @@ export class Engine {
       module: () => this.#all(),
       patches: (id, batch) => this.#read(id, () => this.#patches(id, args.layer, batch), context),
       pixels: (id, batch) => this.#pixels(id, batch),
+      grid: (id) => {
+        const { rows, columns } = this.#session(id).info
+        return { rows, columns }
+      },
       ...(this.#model(this.#session(args.id).model).graph && {
         graph: () => this.#graphRuns(args, context)
       }),

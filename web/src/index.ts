@@ -280,7 +280,11 @@ class Session implements heed.Session {
       : shaped(weights, weights.length / tokens, tokens)
   }
   async explain(options: Parameters<heed.Session['explain']>[0]) {
-    const { onProgress, signal, source, ...wanted } = checked('explain', options, 'methods'),
+    const { onProgress, signal, source, ...wanted } = checked(
+        'explain',
+        options,
+        ...(options?.maps ? [] : ['methods' as const])
+      ),
       other = argument('explain', 'source', source, [
         [
           'a session of the same runtime',

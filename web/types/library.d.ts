@@ -107,7 +107,8 @@ export interface Methods {
   explain: {
     args: {
       id: number
-      methods: string[]
+      methods?: string[]
+      maps?: string[]
       layer?: number
       batch?: number
       source?: number
@@ -119,6 +120,16 @@ export interface Methods {
       clusters?: number
       square?: number
       sourceMean?: boolean
+      noise?: Float32Array
+      igSteps?: number
+      map?: Float32Array
+      otherMap?: Float32Array
+      pixelMap?: Float32Array
+      mask?: Uint8Array
+      steps?: number
+      curves?: 'both' | 'tokens' | 'pixels'
+      flipPixels?: number
+      percent?: number[]
     }
     result: Explanation
   }
@@ -146,6 +157,7 @@ export interface ExplainSource {
   module(): Promise<import('../src/module_memory.js').ModuleMemory>
   patches(id: number, batch: number): Promise<PatchStates>
   pixels(id: number, batch?: number): Pixels
+  grid(id: number): { rows: number; columns: number }
   /** text: whether the text tower is wanted too, else its address is 0. */
   run(
     module: import('../src/module_memory.js').ModuleMemory,
@@ -351,9 +363,12 @@ export type ExportName =
   | 'onnx_open'
   | 'onnx_wanted'
   | 'out'
+  | 'patch_map'
+  | 'patch_map_method'
   | 'patches_cluster'
   | 'patches_pca'
   | 'explain'
+  | 'explain_method'
   | 'patches_similarity'
   | 'pickle_open'
   | 'pool'

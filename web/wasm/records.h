@@ -81,6 +81,17 @@
   FIELD(buffer)                    \
   FIELD(half)                      \
   FIELD(dot)
+#define HEED_WEB_EXPLAINING(FIELD) \
+  FIELD(layer)                     \
+  FIELD(square)                    \
+  FIELD(source_mean)               \
+  FIELD(ig_steps)                  \
+  FIELD(steps)                     \
+  FIELD(curves)                    \
+  FIELD(flip_pixels)               \
+  FIELD(pictures)                  \
+  FIELD(rows)                      \
+  FIELD(columns)
 #define HEED_WEB_TWINS(FIELD) FIELD(has_twins) FIELD(first) FIELD(second)
 
 #define FIELD(name) double name;

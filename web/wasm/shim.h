@@ -374,17 +374,24 @@ heed_status heed_web_patches_cluster(heed_web *web, const float *states, uint32_
                                      uint32_t channels, uint32_t clusters, int32_t *cluster,
                                      float *centres);
 
-/* methods.c: heed_explain of a model of model.c; its tensors go to heed_host_take. target, sites
- * and heads "", layer below 0, square 0, text, source and vector NULL, 0 texts: none. shape,
- * source_shape [4]: of pixel_values. ids [texts, length]. */
+/* methods.c: names of heed_explain's methods, of maps over patches, and the method that a map needs
+ * (NULL: none); NULL after the last. */
+HEED_WEB_EXPORT(explain_method) const char *heed_web_explain_method(uint32_t index);
+HEED_WEB_EXPORT(patch_map) const char *heed_web_patch_map(uint32_t index);
+HEED_WEB_EXPORT(patch_map_method) const char *heed_web_patch_map_method(uint32_t index);
+
+enum { HEED_WEB_EXPLAIN_INPUTS = 9 };
+/* heed_explain of a model of model.c; its tensors go to heed_host_take, and after them the maps
+ * [map_count] over patches, by their indices. text NULL, target, sites and heads "": none. wanted:
+ * the numbers of the record `explaining`. inputs: names, one after the other; shapes [count, 6]:
+ * dtype, rank and four dimensions; data [count]; at most HEED_WEB_EXPLAIN_INPUTS. */
 HEED_WEB_EXPORT(explain)
 heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
                              const char *methods, const char *target, const char *sites,
-                             const char *heads, int layer, uint32_t square, uint32_t source_mean,
-                             const float *pixels, const uint32_t *shape, const float *source,
-                             const uint32_t *source_shape, const float *vector,
-                             uint32_t vector_size, const int32_t *ids, uint32_t texts,
-                             uint32_t length);
+                             const char *heads, const struct heed_web_out_explaining *wanted,
+                             const double *percent, uint32_t percents, const uint32_t *maps,
+                             uint32_t map_count, const char *names, const uint32_t *shapes,
+                             const void *const *data, uint32_t count);
 
 /* graph.c: the graph of an ONNX file. */
 /* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files

@@ -74,6 +74,7 @@ export type MoreView =
   | 'groups'
   | 'region'
   | 'frames'
+  | 'classMap'
   | 'causes'
   | 'features'
   | 'patching'

@@ -767,6 +767,7 @@ test('JavaScript reads the records that C lists, and every one', () => {
     listed = names('wasm/record_list.h', /^RECORD\((\w+),/gm),
     scripts = [
       'engine',
+      'explanation',
       'foreign',
       'graph',
       'inputs',

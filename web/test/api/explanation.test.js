@@ -1,29 +1,45 @@
 /* session.explain in Node against the reference cases in float64 of tests/vectors/explain: the methods that run the
  * model again. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { createRuntime, demoModel, explain, HeedError, vectors } from '../package.js'
 import { readSafetensors } from '../safetensors.js'
 /** @import {Explanation, Runtime, Session, Tensor} from 'heed' */
 
-/** @type {[string, string, number | string | [number, number]][]} */
+/** Weights, inputs and what is expected, target, pixels of a step of flipping. Beside io.safetensors there may
+ * be those of parts.
+ * @type {[string, string, number | string | [number, number], number?][]} */
 const cases = [
-    ['hf_vit', 'hf_vit', 2],
+    ['hf_vit', 'hf_vit', 2, 64],
     ['hf_vit', 'hf_vit.difference', [1, 4]],
-    ['hf_deit_distilled', 'hf_deit_distilled', 3],
-    ['timm_avg_fc_norm', 'timm_avg_fc_norm', 4],
+    ['hf_vit', 'hf_vit.state', 'layer.1.output[5,10]'], // its parts alone: the score is no method
+    ['hf_deit_distilled', 'hf_deit_distilled', 3, 64],
+    ['timm_avg_fc_norm', 'timm_avg_fc_norm', 4, 49],
     ['timm_reg4_qk_norm', 'timm_reg4_qk_norm', 0],
-    ['hf_dinov2_registers', 'hf_dinov2_registers', 1],
-    ['hf_dinov3_gated', 'hf_dinov3_gated', 'vector'],
+    ['hf_dinov2_registers', 'hf_dinov2_registers', 1, 49],
+    ['hf_dinov3_gated', 'hf_dinov3_gated', 'vector', 64],
     ['timm_eva02', 'timm_eva02', 2],
     ['hf_beit', 'hf_beit', 0],
     ['hf_siglip', 'hf_siglip', 'vector'],
-    ['hf_clip', 'hf_clip', 2],
+    ['hf_clip', 'hf_clip', 2, 64],
     ['hf_clip', 'hf_clip.difference', [0, 2]]
   ],
-  methods = /** @type {const} */ (['ledger', 'lens', 'norms', 'patch']),
+  parts = ['', '.gradient', '.maps', '.pixels', '.judge'],
+  ofStates = ['pca', 'similarity'],
+  settings = { igSteps: 8, steps: 4, percent: [10, 30, 50, 70, 90] },
   tolerance = 2e-5
+
+/** The method that gives a tensor.
+ * @param {string} tensor
+ */
+const methodOf = (tensor) =>
+  tensor === 'match'
+    ? 'similarity'
+    : tensor === 'rollout.gradient'
+      ? 'gradient_rollout'
+      : tensor.replace(/^text\./, '').split('.')[0]
 
 /** @type {Runtime} */
 let runtime
@@ -49,59 +65,160 @@ async function sessionOf(model, { shape, data }, b) {
 /**
  * @param {string} name
  * @param {Tensor} found of picture b
- * @param {Tensor} expected [B, ...]
+ * @param {Tensor} expected [B, ...]; of texts for all pictures
  * @param {number} b
+ * @param {number} unit what numbers are compared with, beside the largest
  */
-function compare(name, found, { shape, data }, b) {
-  const count = data.length / shape[0],
-    largest = Array.from(data).reduce((most, x) => Math.max(most, Math.abs(x)), 0)
-  assert.deepEqual(found.shape, shape.slice(1), name)
+function compare(name, found, { shape, data }, b, unit) {
+  const ofTexts = name.startsWith('text.'),
+    count = data.length / (ofTexts ? 1 : shape[0]),
+    own = data.slice(ofTexts ? 0 : b * count, ofTexts ? count : (b + 1) * count),
+    largest = Array.from(own).reduce((most, x) => Math.max(most, Math.abs(x)), unit)
+  assert.deepEqual(found.shape, ofTexts ? shape : shape.slice(1), name)
   found.data.forEach((x, i) => {
-    const off = Math.abs(x - data[b * count + i])
-    assert.ok(off <= tolerance * largest, `${name}[${i}]: off by ${off} of ${largest}`)
+    const off = Math.abs(x - own[i])
+    assert.ok(
+      off <= tolerance * largest || (Number.isNaN(x) && Number.isNaN(own[i])),
+      `${name}[${i}]: off by ${off} of ${largest}`
+    )
   })
 }
 
-for (const [folder, io, target] of cases)
-  test(io, async () => {
-    const { tensors } = readSafetensors(join(vectors, 'explain/io', `${io}.safetensors`)),
-      expected = Object.entries(tensors).flatMap(([name, tensor]) =>
-        name.startsWith('expect.') ? [/** @type {const} */ ([name.slice(7), tensor])] : []
-      ),
-      wanted = methods.filter((method) =>
-        expected.some(([name]) => name === method || name.startsWith(`${method}.`))
-      ),
-      model = await runtime.loadModel(join(vectors, 'explain', folder)),
-      pixels = tensors.pixel_values,
-      others = tensors['source.pixel_values'],
-      ids = tensors.input_ids,
-      texts = ids && {
-        texts: Array.from({ length: ids.shape[0] }, (_, i) =>
-          Int32Array.from(ids.data.slice(i * ids.shape[1], (i + 1) * ids.shape[1]))
-        )
-      }
-    assert.ok(wanted.length, 'no method is expected')
-    for (let b = 0; b < pixels.shape[0]; b++) {
-      const session = await sessionOf(model, pixels, b),
-        source = wanted.includes('patch') ? await sessionOf(model, others, b) : undefined,
-        found = await session.explain({
-          methods: wanted,
-          ...(target === 'vector'
-            ? { vector: /** @type {Float32Array} */ (tensors['target.vector'].data) }
-            : { target }),
-          ...texts,
-          source
-        })
-      for (const [name, tensor] of expected) {
-        const [method] = name.split('.')
-        if (name !== 'score' && !wanted.includes(/** @type {any} */ (method))) continue
-        compare(name, /** @type {any} */ (found)[name], tensor, b)
-      }
-      session.close()
-      source?.close()
-    }
-    model.close()
+/** Rows of ids, one a text.
+ * @param {Tensor | undefined} ids
+ */
+const rowsOf = (ids) =>
+  ids && {
+    texts: Array.from({ length: ids.shape[0] }, (_, i) =>
+      Int32Array.from(ids.data.slice(i * ids.shape[1], (i + 1) * ids.shape[1]))
+    )
+  }
+
+/** The inputs of a file for its picture b.
+ * @param {Record<string, Tensor>} tensors
+ * @param {number} b
+ */
+function inputsOf(tensors, b) {
+  const own = (/** @type {string} */ name) => {
+    if (!tensors[name]) return
+    const { shape, data } = tensors[name],
+      count = data.length / shape[0]
+    return /** @type {any} */ (data.slice(b * count, (b + 1) * count))
+  }
+  return {
+    ...rowsOf(tensors.input_ids),
+    vector: /** @type {Float32Array | undefined} */ (tensors['target.vector']?.data),
+    noise: /** @type {Float32Array | undefined} */ (tensors.noise?.data),
+    map: own('judge.map'),
+    otherMap: own('judge.other'),
+    pixelMap: own('judge.pixels'),
+    mask: own('judge.mask')
+  }
+}
+
+/** @param {string} folder @param {string} io @param {typeof cases[0][2]} target @param {number | undefined} flipPixels */
+async function holds(folder, io, target, flipPixels) {
+  const { tensors } = readSafetensors(join(vectors, 'explain/io', `${io}.safetensors`)),
+    expected = Object.entries(tensors).flatMap(([name, tensor]) =>
+      name.startsWith('expect.') && !ofStates.includes(methodOf(name.slice(7)))
+        ? [/** @type {const} */ ([name.slice(7), tensor])]
+        : []
+    ),
+    methods = [...new Set(expected.map(([name]) => methodOf(name)))].filter(
+      (name) => name !== 'score'
+    ),
+    model = await runtime.loadModel(join(vectors, 'explain', folder)),
+    pixels = tensors.pixel_values,
+    others = tensors['source.pixel_values'],
+    score = Array.from(tensors['expect.score'].data).reduce(
+      (most, x) => Math.max(most, Math.abs(x)),
+      0
+    )
+  for (let b = 0; b < pixels.shape[0]; b++) {
+    const session = await sessionOf(model, pixels, b),
+      source = others && (await sessionOf(model, others, b)),
+      found = await session.explain({
+        methods: /** @type {any} */ (methods),
+        ...(target === 'vector' ? {} : { target }),
+        ...inputsOf(tensors, b),
+        ...settings,
+        flipPixels,
+        source
+      })
+    for (const [name, tensor] of expected)
+      compare(name, /** @type {any} */ (found)[name], tensor, b, name === 'ig.delta' ? score : 0)
+    session.close()
+    source?.close()
+  }
+  model.close()
+}
+
+for (const [folder, io, target, flipPixels] of cases)
+  for (const part of parts) {
+    const name = `${io}${part}`
+    if (name !== 'hf_vit.state' && existsSync(join(vectors, 'explain/io', `${name}.safetensors`)))
+      test(name, () => holds(folder, name, target, flipPixels))
+  }
+
+/** The ledger's map by hand: all heads and the embedding, [patches].
+ * @param {Explanation} found
+ * @param {number} patches
+ */
+function ledgerMap(found, patches) {
+  const heads = /** @type {Tensor} */ (found['ledger.heads']),
+    own = /** @type {Tensor} */ (found['ledger.embeddings']),
+    tokens = own.data.length
+  return Array.from({ length: patches }, (_, i) => {
+    const t = tokens - patches + i
+    let sum = own.data[t]
+    for (let at = t; at < heads.data.length; at += tokens) sum += heads.data[at]
+    return sum
   })
+}
+
+test('maps over patches, with the methods that they need', async () => {
+  const model = await runtime.loadModel(demoModel),
+    session = model.createSession()
+  await session.run((await runtime.scene(159)).image)
+  const { rows, columns } = await session.ready,
+    found = await session.explain({ maps: ['relevancy', 'gradcam', 'ledger', 'centre'] }),
+    tail = (
+      /** @type {Tensor | undefined} */ { data } = { data: new Float32Array(), shape: [] }
+    ) => [...data.slice(-rows * columns)]
+  assert.deepEqual([...(found['map.relevancy']?.data ?? [])], tail(found['relevancy.chefer']))
+  assert.deepEqual([...(found['map.gradcam']?.data ?? [])], tail(found['gradcam.4']))
+  close(found['map.ledger']?.data ?? [], ledgerMap(found, rows * columns))
+  assert.equal(found['map.centre']?.data[0], Math.fround(-Math.hypot(rows - 1, columns - 1)))
+  for (const name of Object.keys(found))
+    assert.match(name, /^(score|map\..*|relevancy\.chefer|gradcam\.\d|ledger\..*)$/)
+  /* A map is judged by what the model does without its patches. */
+  const map = /** @type {Float32Array} */ (found['map.relevancy']?.data),
+    judged = await session.explain({
+      methods: ['deletion', 'insertion'],
+      curves: 'tokens',
+      map,
+      steps: 7
+    }),
+    areas = ['deletion', 'insertion'].map(
+      (name) => judged[/** @type {any} */ (`${name}.tokens.probability.area`)]
+    )
+  assert.ok(areas.every(Boolean), Object.keys(judged).join())
+  assert.deepEqual(judged['deletion.tokens']?.shape, [8])
+  assert.ok(!('deletion.pixels' in judged))
+  for (const [options, sentence] of /** @type {[any, RegExp][]} */ ([
+    [{}, /methods is not valid/],
+    [{ methods: [], maps: ['heat'] }, /maps is not valid \(found "heat"/],
+    [{ methods: ['deletion'] }, /judge\.map/],
+    [
+      { methods: ['deletion'], map: map.slice(1) },
+      /judge\.map has another size \(found 195 numbers, expected \[1,196\]\)/
+    ],
+    [{ methods: ['smoothgrad'], noise: new Float32Array(7) }, /noise has another size/],
+    [{ methods: ['deletion'], map, curves: 'all' }, /curves is not valid/]
+  ]))
+    await assert.rejects(session.explain(options), sentence)
+  model.close()
+})
 
 /**
  * Groups of unit states by the rules of docs/explain.md, in double precision.

@@ -129,6 +129,73 @@ test('the lens’ numbers are those of the package; another class is another add
   await finish(page, 'explorer-lens')
 })
 
+test('class map: the judge’s numbers are the package’s; a label under the pointer shows its own map', async () => {
+  const page = await browser.open('#v=more&more=classMap', { bypassCSP: true }),
+    {
+      runtime,
+      sessions: [session],
+      results: [result]
+    } = await packageOn(159),
+    logits = Array.from(/** @type {ArrayLike<number>} */ (result.logits)),
+    best = logits.indexOf(Math.max(...logits)),
+    { owner, scene } = await runtime.scene(159),
+    mask = Uint8Array.from({ length: 224 * 224 }, (_, at) => {
+      const patch = Math.floor(at / 224 / 16) * 14 + Math.floor((at % 224) / 16)
+      return Number(scene.objects[owner[patch]]?.shape === 'star')
+    }),
+    /** @type {(name: any) => Promise<string[]>} */
+    judged = async (name) => {
+      const found = /** @type {Record<string, import('heed').Tensor>} */ (
+          await session.explain({ maps: [name], target: best })
+        ),
+        verdict = /** @type {Record<string, import('heed').Tensor>} */ (
+          await session.explain({
+            methods: ['deletion', 'insertion', 'localisation'],
+            curves: 'tokens',
+            map: /** @type {Float32Array} */ (found[`map.${name}`].data),
+            mask,
+            target: best
+          })
+        )
+      return [
+        'deletion.tokens.probability.area',
+        'insertion.tokens.probability.area',
+        'localisation.rank'
+      ].map((metric) => verdict[metric].data[0].toFixed(3))
+    }
+  const [, deletion, insertion] = await said(
+      page,
+      /Area below the curve: ([\d.]+) where[^;]*; ([\d.]+) where/
+    ),
+    expected = await judged('relevancy')
+  assert.deepEqual([deletion, insertion], expected.slice(0, 2))
+  assert.deepEqual(await violations(page), [])
+  await page.click('#view [name=compare]')
+  await page.waitForFunction(
+    () => document.querySelectorAll('#view .verdicts tbody tr').length === 10
+  )
+  for (const name of ['relevancy', 'attnlrp', 'rollout'])
+    assert.deepEqual(
+      await page.locator(`#view tr:has([data-map=${name}]) td`).allTextContents(),
+      name === 'relevancy' ? expected : await judged(name)
+    )
+  assert.deepEqual(await violations(page), [])
+  /* Another label under the pointer, and a map chosen in the table. */
+  const label = page.locator('#view .labels button').nth(1),
+    name = /“(.*)”/.exec((await label.textContent()) ?? '')?.[1]
+  await label.hover()
+  await said(page, new RegExp(`What speaks for “${name}”: Relevancy`))
+  await page.mouse.move(5, 5)
+  await said(page, /What speaks for “star”: Relevancy/)
+  await page.click('#view [data-map=attnlrp]')
+  await said(page, /What speaks for “star”: AttnLRP/)
+  await label.click()
+  await said(page, new RegExp(`What speaks for “${name}”: AttnLRP`))
+  await page.waitForFunction(() => location.hash.includes('target='))
+  runtime.close()
+  await finish(page, 'explorer-class-map')
+})
+
 test('causes, features and patching show the package’s numbers', async () => {
   const page = await browser.open('#v=more&more=causes&l=3&h=1&other=7&target=0-1', {
       bypassCSP: true

@@ -91,7 +91,7 @@ export const keys: Record<string, [name: keyof State, read: (text: string) => an
   more: [
     'more',
     oneOf(
-      ...['causes', 'features', 'patching'],
+      ...['classMap', 'causes', 'features', 'patching'],
       ...['lines', 'pair', 'lens', 'occlusion', 'ablation', 'groups', 'region', 'frames']
     )
   ],

@@ -5,6 +5,7 @@ import { say } from '../../languages/say.js'
 import type { ListedView, MakeView, MoreView, View } from '../types.js'
 
 export const moreViews: Record<MoreView, ListedView> = {
+  classMap: { title: say('moreViews.classMap'), load: () => import('./explain/class_map.js') },
   causes: { title: say('moreViews.causes'), load: () => import('./explain/causes.js') },
   features: { title: say('moreViews.features'), load: () => import('./explain/features.js') },
   patching: { title: say('moreViews.patching'), load: () => import('./explain/patching.js') },
