@@ -1,11 +1,12 @@
 #version 450
-// y = a b for each of a batch; with TRANSPOSED b is [columns, depth]. An invocation makes four rows
-// by four columns. Bindings: 0 a, 1 b, 2 y.
+// y = a b for each of a batch; with TRANSPOSED b is [columns, depth], with TURNED a [depth, rows].
+// An invocation makes four rows by four columns. Bindings: 0 a, 1 b, 2 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "params/matmul.h"
 
 layout(constant_id = 1) const uint TRANSPOSED = 0;
+layout(constant_id = 2) const uint TURNED = 0;
 
 layout(std430, binding = 0) readonly buffer A { float a[]; };
 layout(std430, binding = 1) readonly buffer B { float b[]; };
@@ -28,16 +29,16 @@ void main() {
   // rows and columns past the last are read from the last
   uint a_row[SIDE], b_column[SIDE];
   for (uint i = 0; i < SIDE; i++) {
-    a_row[i] = a_at + min(row + i, params.rows - 1) * params.depth;
+    a_row[i] = a_at + min(row + i, params.rows - 1) * (TURNED != 0 ? 1 : params.depth);
     b_column[i] = b_at + min(column + i, params.columns - 1) * (TRANSPOSED != 0 ? params.depth : 1);
   }
-  const uint b_step = TRANSPOSED != 0 ? 1 : params.columns;
+  const uint a_step = TURNED != 0 ? params.rows : 1, b_step = TRANSPOSED != 0 ? 1 : params.columns;
   vec4 sum[SIDE] = vec4[](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
   for (uint k = 0; k < params.depth; k++) {
     const uint at = k * b_step;
     const vec4 v =
         vec4(b[b_column[0] + at], b[b_column[1] + at], b[b_column[2] + at], b[b_column[3] + at]);
-    for (uint i = 0; i < SIDE; i++) sum[i] += a[a_row[i] + k] * v;
+    for (uint i = 0; i < SIDE; i++) sum[i] += a[a_row[i] + k * a_step] * v;
   }
   // constants alone index the sums: any other index would put them into memory
   [[unroll]] for (uint i = 0; i < SIDE; i++) {

@@ -104,8 +104,8 @@
     ROWS_##m(NARROW_STORE)                                                                       \
   }
 
-/* tile_m reads its rows where they lie; packed_m has them side by side, rows [k][m], and its sums
- * in a block of TILE_COLUMNS. The loops are not unrolled: on x86 that gains nothing, and WASM
+/* tile_m reads its rows where they lie; packed_m has them side by side, `step` floats from
+ * one k to the next. The loops are not unrolled: on x86 that gains nothing, and WASM
  * engines spill. */
 #define DEFINE_TILE(m, groups)                                                                     \
   static HEED_NOINLINE void tile_##m(const float *x, size_t x_stride, const float *panel,          \
@@ -116,10 +116,9 @@
     }                                                                                              \
     ROWS_##m(ROW_STORE)                                                                            \
   }                                                                                                \
-  static HEED_NOINLINE void packed_##m(const float *rows, const float *panel, size_t k,            \
-                                       float *out, bool add) {                                     \
-    const size_t out_stride = HEED_TILE_COLUMNS;                                                   \
-    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += (m), panel += HEED_TILE_COLUMNS){                \
+  static HEED_NOINLINE void packed_##m(const float *rows, size_t step, const float *panel,         \
+                                       size_t k, float *out, size_t out_stride, bool add) {        \
+    ROWS_##m(ROW_LOAD) for (; k > 0; k--, rows += step, panel += HEED_TILE_COLUMNS){               \
         PACKED_STEPS(m)} ROWS_##m(ROW_STORE)                                                       \
   }                                                                                                \
   DEFINE_NARROW(m, groups)
@@ -137,7 +136,8 @@ TILES(DEFINE_TILE)
 typedef struct tile_functions {
   void (*strided)(const float *x, size_t x_stride, const float *panel, size_t panel_stride,
                   size_t k, float *out, size_t out_stride, bool add);
-  void (*packed)(const float *rows, const float *panel, size_t k, float *out, bool add);
+  void (*packed)(const float *rows, size_t step, const float *panel, size_t k, float *out,
+                 size_t out_stride, bool add);
 } tile_functions;
 
 #define TILE(m, groups) [m] = {tile_##m, packed_##m},
@@ -152,6 +152,11 @@ static void (*const narrow_tiles[HEED_TILE_ROWS + 1])(const float *x, size_t x_s
 void heed_cpu_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
                    size_t panel_stride, size_t k, float *out, size_t out_stride, bool add) {
   tiles[m].strided(x, x_stride, panel, panel_stride, k, out, out_stride, add);
+}
+
+void heed_cpu_turned_tile(uint32_t m, const float *x, size_t x_stride, const float *panel, size_t k,
+                          float *out, size_t out_stride, bool add) {
+  tiles[m].packed(x, x_stride, panel, k, out, out_stride, add);
 }
 
 void heed_cpu_narrow_tile(uint32_t m, const float *x, size_t x_stride, const float *panel,
@@ -300,7 +305,7 @@ void heed_cpu_finish(const heed_cpu_product *p, float *sums, size_t first, size_
 /* The next part of the panel follows in memory, or the next panel: each tile calls for its share of
  * it, since the first tile to use it would wait for all of it. */
 void heed_cpu_add_slice(const float *rows, size_t count, const float *panel, size_t depth, bool add,
-                        float *sums) {
+                        float *sums, size_t stride) {
   const float *next = panel + depth * HEED_TILE_COLUMNS;
   const size_t lines = heed_cpu_parts(depth * HEED_TILE_COLUMNS, LINE),
                share = heed_cpu_parts(lines, heed_cpu_parts(count, HEED_TILE_ROWS));
@@ -309,16 +314,25 @@ void heed_cpu_add_slice(const float *rows, size_t count, const float *panel, siz
     for (const size_t end = line + share; HEED_SIMD_PREFETCHES && line < end && line < lines;
          line++)
       HEED_PREFETCH(next + line * LINE);
-    tiles[m].packed(rows + i * depth, panel, depth, sums + i * HEED_TILE_COLUMNS, add);
+    tiles[m].packed(rows + i * depth, m, panel, depth, sums + i * stride, stride, add);
   }
+}
+
+/* Whether the sums of a panel are y, and may be made where they belong. */
+static bool is_plain(const heed_cpu_product *p, size_t panel) {
+  return (panel + 1) * HEED_TILE_COLUMNS <= p->columns && !p->bias && !p->residual && !p->heads &&
+         p->activation == HEED_ACTIVATION_NONE;
 }
 
 void heed_cpu_product_panel(const heed_cpu_product *p, const float *group, size_t first,
                             size_t count, size_t panel, float *sums) {
   const size_t slice = heed_cpu_slice_depth(p->depth);
+  const bool direct = is_plain(p, panel);
+  const size_t stride = direct ? p->columns : HEED_TILE_COLUMNS;
+  if (direct) sums = p->y + first * p->columns + panel * HEED_TILE_COLUMNS;
   for (size_t from = 0; from < p->depth; from += slice)
     heed_cpu_add_slice(group + from * count, count,
                        p->panels + (panel * p->depth + from) * HEED_TILE_COLUMNS,
-                       p->depth - from < slice ? p->depth - from : slice, from > 0, sums);
-  heed_cpu_finish(p, sums, first, count, panel);
+                       p->depth - from < slice ? p->depth - from : slice, from > 0, sums, stride);
+  if (!direct) heed_cpu_finish(p, sums, first, count, panel);
 }

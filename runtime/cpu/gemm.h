@@ -26,6 +26,12 @@ void HEED_CPU_SYMBOL(heed_cpu_tile)(uint32_t m, const float *x, size_t x_stride,
                                     size_t panel_stride, size_t k, float *out, size_t out_stride,
                                     bool add);
 
+/* The same of a transposed x [k, x_stride], whose first m columns are the rows, and of a panel
+ * whose stride is W. */
+void HEED_CPU_SYMBOL(heed_cpu_turned_tile)(uint32_t m, const float *x, size_t x_stride,
+                                           const float *panel, size_t k, float *out,
+                                           size_t out_stride, bool add);
+
 /* The first vector of the columns alone, to out [m, HEED_SIMD_WIDTH]; for where HEED_TILE_NARROW is
  * not 0. */
 void HEED_CPU_SYMBOL(heed_cpu_narrow_tile)(uint32_t m, const float *x, size_t x_stride,
@@ -67,10 +73,10 @@ static inline size_t heed_cpu_slice_depth(size_t depth) {
   return heed_cpu_parts(depth, heed_cpu_parts(depth, HEED_CPU_DEPTH_SLICE));
 }
 
-/* One slice of the sum over the depth, for `count` packed rows: sums [count, W] = (add ? sums : 0)
- * + rows times that part of a panel of floats, [depth, W]. */
+/* One slice of the sum over the depth, for `count` packed rows: sums [count, W], `stride` apart, =
+ * (add ? sums : 0) + rows times that part of a panel of floats, [depth, W]. */
 void HEED_CPU_SYMBOL(heed_cpu_add_slice)(const float *rows, size_t count, const float *panel,
-                                         size_t depth, bool add, float *sums);
+                                         size_t depth, bool add, float *sums, size_t stride);
 
 /* Rows [first, first + count), packed as `group`, of the product's columns of panel `panel`. sums:
  * count rounded up to whole tiles, times HEED_TILE_COLUMNS floats of scratch. */
@@ -88,6 +94,7 @@ void HEED_CPU_SYMBOL(heed_cpu_finish)(const heed_cpu_product *product, float *su
 #define heed_cpu_tile HEED_CPU_SYMBOL(heed_cpu_tile)
 #define heed_cpu_pack_panel HEED_CPU_SYMBOL(heed_cpu_pack_panel)
 #define heed_cpu_pack_tile HEED_CPU_SYMBOL(heed_cpu_pack_tile)
+#define heed_cpu_turned_tile HEED_CPU_SYMBOL(heed_cpu_turned_tile)
 #define heed_cpu_activate HEED_CPU_SYMBOL(heed_cpu_activate)
 #define heed_cpu_product_panel HEED_CPU_SYMBOL(heed_cpu_product_panel)
 

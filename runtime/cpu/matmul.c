@@ -13,6 +13,8 @@
 #define MATRIX_ROWS 960u
 #define PACKED_FLOATS (1u << 21)
 #define TASK_WORK 400000u
+/* Of a tile of rows that stay in the first cache where they lie. */
+#define LYING_FLOATS 4096u
 
 /* What is known from the shapes. */
 typedef struct extent {
@@ -21,6 +23,7 @@ typedef struct extent {
   size_t size[HEED_MAX_RANK], a_step[HEED_MAX_RANK], b_step[HEED_MAX_RANK]; /* in matrices */
   size_t most, group, panels; /* rows packed at a time, of a group; panels of b */
   size_t together;            /* products packed at a time */
+  bool lying;                 /* rows of a are read where they lie: turned, or few and short */
 } extent;
 
 typedef struct job {
@@ -28,7 +31,7 @@ typedef struct job {
   const heed_cpu_step *step;
   const float *a, *b;
   float *y, *panels, *rows; /* packed */
-  bool transposed;
+  bool turned_a, turned_b;
   size_t product, products;          /* first, and how many now */
   size_t first, count, groups;       /* rows of each */
   size_t panels_per_task, per_group; /* tasks of a group */
@@ -50,7 +53,7 @@ static extent measure_extent(const heed_plan *plan, const heed_node *node) {
                    *b = &heed_graph_record(plan->graph, desc->b.id)->shape,
                    *y = &heed_graph_record(plan->graph, node->output[0])->shape;
   extent e = {.rows = y->dim[y->rank - 2],
-              .depth = a->dim[a->rank - 1],
+              .depth = a->dim[a->rank - (desc->transpose_a ? 2 : 1)],
               .columns = y->dim[y->rank - 1],
               .batch = 1,
               .axes = y->rank - 2};
@@ -65,12 +68,13 @@ static extent measure_extent(const heed_plan *plan, const heed_node *node) {
     b_step *= have_b;
     e.batch *= e.size[i];
   }
-  merge_batch(&e, b);
+  if (!desc->transpose_a) merge_batch(&e, b);
   e.most = e.rows < MATRIX_ROWS ? e.rows : MATRIX_ROWS;
   const size_t groups = heed_cpu_parts(e.most, GROUP_ROWS);
   e.group = heed_cpu_parts(heed_cpu_parts(e.most, HEED_TILE_ROWS), groups) * HEED_TILE_ROWS;
   e.panels = heed_cpu_parts(e.columns, HEED_TILE_COLUMNS);
-  const size_t floats = (e.panels * HEED_TILE_COLUMNS + e.most) * e.depth;
+  e.lying = desc->transpose_a || e.depth <= LYING_FLOATS / HEED_TILE_ROWS;
+  const size_t floats = (e.panels * HEED_TILE_COLUMNS + (e.lying ? 0 : e.most)) * e.depth;
   e.together = floats < PACKED_FLOATS ? PACKED_FLOATS / floats : 1;
   if (e.together > e.batch) e.together = e.batch;
   return e;
@@ -100,7 +104,7 @@ static void pack_panel_task(uint64_t task, uint32_t worker, void *user) {
                count = left < HEED_TILE_COLUMNS ? left : HEED_TILE_COLUMNS;
   const float *b = j->b + matrix(e, e->b_step, j->product + product) * e->depth * e->columns;
   float *panel = panels_of(j, product) + number * HEED_TILE_COLUMNS * e->depth;
-  if (j->transposed) {
+  if (j->turned_b) {
     heed_cpu_pack_panel(b + first * e->depth, e->depth, (uint32_t)count, panel);
     return;
   }
@@ -132,11 +136,41 @@ static void pack_tile_task(uint64_t task, uint32_t worker, void *user) {
                      (row - group * e->group) / HEED_TILE_ROWS, rows_of(j, product, group));
 }
 
+/* Rows [row, row + m) of a where they lie, times a slice of a panel. */
+static void multiply_tile(const job *j, const heed_cpu_product *p, const float *a, size_t row,
+                          uint32_t m, size_t from, size_t count, const float *panel, float *to,
+                          size_t stride) {
+  if (j->turned_a)
+    heed_cpu_turned_tile(m, a + from * p->rows + row, p->rows, panel, count, to, stride, from > 0);
+  else
+    heed_cpu_tile(m, a + row * p->depth + from, p->depth, panel, HEED_TILE_COLUMNS, count, to,
+                  stride, from > 0);
+}
+
+/* Rows [first, first + count) of a panel, slice by slice: the sums are made in y, or beside it
+ * where y has not all of the panel's columns. */
+static void multiply_lying(const job *j, const heed_cpu_product *p, const float *a, size_t first,
+                           size_t count, size_t panel, float *sums) {
+  const size_t slice = heed_cpu_slice_depth(p->depth);
+  const bool direct = (panel + 1) * HEED_TILE_COLUMNS <= p->columns;
+  float *to = direct ? p->y + first * p->columns + panel * HEED_TILE_COLUMNS : sums;
+  const size_t stride = direct ? p->columns : HEED_TILE_COLUMNS;
+  for (size_t from = 0; from < p->depth; from += slice)
+    for (size_t row = 0; row < count; row += HEED_TILE_ROWS)
+      multiply_tile(j, p, a, first + row,
+                    count - row < HEED_TILE_ROWS ? (uint32_t)(count - row) : HEED_TILE_ROWS, from,
+                    p->depth - from < slice ? p->depth - from : slice,
+                    p->panels + (panel * p->depth + from) * HEED_TILE_COLUMNS, to + row * stride,
+                    stride);
+  if (!direct) heed_cpu_finish(p, sums, first, count, panel);
+}
+
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   const extent *e = &j->e;
   const size_t unit = (size_t)(task / j->per_group), product = unit / j->groups,
-               group = unit % j->groups, first = (size_t)(task % j->per_group) * j->panels_per_task;
+               group = unit % j->groups, first = (size_t)(task % j->per_group) * j->panels_per_task,
+               row = j->first + group * e->group, count = rows_in_group(j, group);
   const heed_cpu_product p = {
       .rows = e->rows,
       .depth = e->depth,
@@ -144,9 +178,14 @@ static void run_task(uint64_t task, uint32_t worker, void *user) {
       .panels = panels_of(j, product),
       .y = j->y + (j->product + product) * e->rows * e->columns,
   };
-  for (size_t i = first; i < first + j->panels_per_task && i < e->panels; i++)
-    heed_cpu_product_panel(&p, rows_of(j, product, group), j->first + group * e->group,
-                           rows_in_group(j, group), i, heed_cpu_worker_scratch(j->step, worker));
+  const float *a = j->a + matrix(e, e->a_step, j->product + product) * e->rows * e->depth;
+  float *sums = heed_cpu_worker_scratch(j->step, worker);
+  for (size_t i = first; i < first + j->panels_per_task && i < e->panels; i++) {
+    if (e->lying)
+      multiply_lying(j, &p, a, row, count, i, sums);
+    else
+      heed_cpu_product_panel(&p, rows_of(j, product, group), row, count, i, sums);
+  }
 }
 
 /* Rows [first, first + count) of the products whose b is packed. */
@@ -158,9 +197,10 @@ static void multiply_rows(job *j) {
                  wanted = heed_cpu_divide_up(TASK_WORK, work);
   j->panels_per_task = wanted < e->panels ? (size_t)wanted : e->panels;
   j->per_group = heed_cpu_parts(e->panels, j->panels_per_task);
-  heed_thread_pool_run(j->step->pool,
-                       (uint64_t)heed_cpu_parts(j->count, HEED_TILE_ROWS) * j->products,
-                       pack_tile_task, j);
+  if (!e->lying)
+    heed_thread_pool_run(j->step->pool,
+                         (uint64_t)heed_cpu_parts(j->count, HEED_TILE_ROWS) * j->products,
+                         pack_tile_task, j);
   heed_thread_pool_run(j->step->pool, (uint64_t)j->products * j->groups * j->per_group, run_task,
                        j);
 }
@@ -173,7 +213,8 @@ static void run(const heed_cpu_step *step) {
            .b = heed_cpu_input(step, HEED_MATMUL_INPUT_B),
            .y = step->output[0],
            .panels = (float *)(void *)step->shared,
-           .transposed = desc->transpose_b};
+           .turned_a = desc->transpose_a,
+           .turned_b = desc->transpose_b};
   j.rows = panels_of(&j, j.e.together);
   for (j.product = 0; j.product < j.e.batch; j.product += j.products) {
     const size_t left = j.e.batch - j.product;
@@ -188,8 +229,8 @@ static void measure(const heed_cpu_level_table *level, const heed_plan *plan, co
   (void)level;
   const extent e = measure_extent(plan, node);
   need->worker = (uint64_t)e.group * HEED_TILE_COLUMNS * sizeof(float);
-  need->shared =
-      (uint64_t)e.together * (e.panels * HEED_TILE_COLUMNS + e.most) * e.depth * sizeof(float);
+  need->shared = (uint64_t)e.together * (e.panels * HEED_TILE_COLUMNS + (e.lying ? 0 : e.most)) *
+                 e.depth * sizeof(float);
 }
 
 const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_matmul) = {.measure = measure, .run = run};

@@ -68,7 +68,8 @@ static void product_panel(const heed_cpu_level_table *level, const heed_cpu_prod
   for (size_t from = 0; from < p->depth; from += slice) {
     const size_t depth = p->depth - from < slice ? p->depth - from : slice;
     widen(factors, from, depth, widened);
-    heed_cpu_add_slice(rows + from * count, count, widened, depth, from > 0, sums);
+    heed_cpu_add_slice(rows + from * count, count, widened, depth, from > 0, sums,
+                       HEED_TILE_COLUMNS);
   }
   heed_cpu_finish(p, sums, first, count, panel);
 }

@@ -34,7 +34,7 @@ static void build(heed_gpu_builder *builder, const heed_node *node) {
   heed_matmul_params params = {
       .rows = y->dim[y->rank - 2],
       .columns = y->dim[y->rank - 1],
-      .depth = a->dim[a->rank - 1],
+      .depth = a->dim[a->rank - (desc->transpose_a ? 2 : 1)],
       .batch = 1,
       .a_origin = heed_gpu_read(builder, &dispatch, 0, desc->a.id),
       .b_origin = heed_gpu_read(builder, &dispatch, 1, desc->b.id),
@@ -46,14 +46,18 @@ static void build(heed_gpu_builder *builder, const heed_node *node) {
   const uint32_t width = heed_gpu_width(builder);
   uint32_t groups[2];
   heed_gpu_spread(builder, tiles, width, groups);
-  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->transpose_b);
+  HEED_GPU_DISPATCH(builder, &dispatch, &params, groups[0], groups[1], 1, width, desc->transpose_b,
+                    desc->transpose_a);
 }
 
-/* Of two matrices the rows of a and y; a and b may be the same value, which then stays whole. */
+/* Of two matrices the rows of a and y, unless a is transposed; a and b may be the same value, which
+ * then stays whole. */
 static heed_gpu_split_axes split_axes(const heed_gpu_builder *builder, const heed_node *node) {
   (void)builder;
   const heed_matmul_desc *desc = node->desc;
-  return (heed_gpu_split_axes){node->output[0], desc->a.id != desc->b.id, 0};
+  const bool matrices = heed_gpu_shape(builder, node->output[0])->rank == 2;
+  return (heed_gpu_split_axes){node->output[0],
+                               desc->a.id != desc->b.id && !(matrices && desc->transpose_a), 0};
 }
 
 static bool is_unsplit(const heed_gpu_builder *builder, const heed_node *node, uint32_t value) {
@@ -66,6 +70,9 @@ static bool is_unsplit(const heed_gpu_builder *builder, const heed_node *node, u
 static void check(heed_gpu_check_graph *c) {
   const heed_matmul_desc scores = {
       .struct_size = sizeof scores, .a = c->tokens, .b = c->tokens, .transpose_b = true};
+  const heed_matmul_desc turned = {
+      .struct_size = sizeof turned, .a = c->tokens, .b = c->tokens, .transpose_a = true};
+  heed_gpu_check_keep(c, heed_define_matmul(c->graph, &turned));
   const heed_matmul_desc mixed = {
       .struct_size = sizeof mixed,
       .a = heed_gpu_check_keep(c, heed_define_matmul(c->graph, &scores)),

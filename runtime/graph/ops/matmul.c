@@ -6,27 +6,8 @@
 #include "graph/op_check.h"
 #include "heed/ops.h"
 
-/* A first factor that is transposed becomes a node of its own, so that kernels know one order of
- * it. */
-static heed_value untransposed(heed_graph *graph, heed_value a) {
-  heed_error error;
-  const heed_value_record *record = heed_graph_need(graph, a, "matmul: a", &error);
-  if (!record || heed_op_check_rank(record, 2, HEED_MAX_RANK, "matmul: a", &error) != HEED_OK)
-    return heed_graph_fail(graph, &error);
-  const uint32_t rank = record->shape.rank;
-  heed_permute_desc desc = {.struct_size = sizeof desc, .x = a};
-  for (uint32_t i = 0; i < rank; i++) desc.order[i] = i;
-  desc.order[rank - 2] = rank - 1;
-  desc.order[rank - 1] = rank - 2;
-  return heed_define_permute(graph, &desc);
-}
-
 heed_value heed_define_matmul(heed_graph *graph, const heed_matmul_desc *desc) {
-  heed_matmul_desc full;
-  if (!heed_graph_read_desc(graph, &full, sizeof full, desc, "matmul")) return (heed_value){0};
-  if (graph->status == HEED_OK && full.transpose_a) full.a = untransposed(graph, full.a);
-  full.transpose_a = false;
-  return heed_graph_add_node(graph, HEED_OP_KIND_matmul, &full, NULL);
+  return heed_graph_add_node(graph, HEED_OP_KIND_matmul, desc, NULL);
 }
 
 static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
@@ -44,12 +25,14 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
   y.rank -= 2;
   const uint32_t *last = a->shape.dim + x.rank, *first = b->shape.dim + y.rank;
   char found[HEED_SHAPE_TEXT_SIZE], other[HEED_SHAPE_TEXT_SIZE];
-  if (last[1] != first[desc->transpose_b] || !heed_broadcast_join(&x, &y))
-    return heed_op_refuse(
-        error, "matmul: factors do not fit (found %s and %s, expected %s)",
-        heed_shape_text(&a->shape, found), heed_shape_text(&b->shape, other),
-        desc->transpose_b ? "[..., M, K] and [..., N, K]" : "[..., M, K] and [..., K, N]");
-  x.dim[x.rank++] = last[0];
+  if (last[!desc->transpose_a] != first[desc->transpose_b] || !heed_broadcast_join(&x, &y))
+    return heed_op_refuse(error, "matmul: factors do not fit (found %s and %s, expected %s)",
+                          heed_shape_text(&a->shape, found), heed_shape_text(&b->shape, other),
+                          desc->transpose_a   ? desc->transpose_b ? "[..., K, M] and [..., N, K]"
+                                                                  : "[..., K, M] and [..., K, N]"
+                          : desc->transpose_b ? "[..., M, K] and [..., N, K]"
+                                              : "[..., M, K] and [..., K, N]");
+  x.dim[x.rank++] = last[desc->transpose_a];
   x.dim[x.rank++] = first[!desc->transpose_b];
   results[0] = (heed_op_result){HEED_F32, x};
   return HEED_OK;
@@ -57,7 +40,8 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
 
 static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   const heed_matmul_desc *desc = node->desc;
-  return 2 * heed_op_last(heed_graph_record(graph, desc->a.id)) *
+  const heed_shape *a = &heed_graph_record(graph, desc->a.id)->shape;
+  return 2 * (uint64_t)a->dim[a->rank - (desc->transpose_a ? 2 : 1)] *
          heed_op_count(graph, (heed_value){node->output[0]});
 }
 
