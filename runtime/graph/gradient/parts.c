@@ -45,20 +45,21 @@ static heed_value widen(heed_gradient *g, heed_value x, uint64_t before, uint64_
   return heed_define_slice(g->graph, &slice);
 }
 
-static heed_value join(heed_gradient *g, heed_value a, heed_value b) {
-  const heed_concat_desc concat = {sizeof concat, {a, b}, 2, 0};
-  return a.id ? heed_define_concat(g->graph, &concat) : b;
+/* As many as one concat takes become one. */
+static void join(heed_gradient *g, heed_concat_desc *concat) {
+  if (concat->count > 1) concat->x[0] = heed_define_concat(g->graph, concat);
+  concat->count = 1;
 }
 
 heed_value heed_gradient_join_parts(heed_gradient *g, uint32_t root) {
   const heed_shape whole = heed_graph_record(g->graph, root)->shape;
   const uint64_t all = heed_shape_count(&whole);
-  heed_value joined = {0};
+  heed_concat_desc concat = {.struct_size = sizeof concat};
   uint64_t at = 0;
-  if (!find_next(g, root, 0)) return joined;
+  if (!find_next(g, root, 0)) return (heed_value){0};
   if (all > 1u << 30) {
     heed_gradient_refuse(g, "a value of more than 2^30 elements of which parts are read");
-    return joined;
+    return (heed_value){0};
   }
   for (part *p; (p = find_next(g, root, at)) != NULL;) {
     const part one = *p;
@@ -66,10 +67,11 @@ heed_value heed_gradient_join_parts(heed_gradient *g, uint32_t root) {
     const part *next = find_next(g, root, one.first + one.count);
     const heed_shape flat = HEED_SHAPE((uint32_t)one.count);
     const uint64_t end = next ? one.first + one.count : all;
-    joined =
-        join(g, joined,
-             widen(g, heed_define_reshape(g->graph, one.value, &flat), one.first - at, end - at));
+    if (concat.count == HEED_CONCAT_MAX) join(g, &concat);
+    concat.x[concat.count++] =
+        widen(g, heed_define_reshape(g->graph, one.value, &flat), one.first - at, end - at);
     at = end;
   }
-  return heed_define_reshape(g->graph, joined, &whole);
+  join(g, &concat);
+  return heed_define_reshape(g->graph, concat.x[0], &whole);
 }
