@@ -40,10 +40,13 @@ heed_shader(ceiling_multiply_matrix NEEDS HEED_SHADERS_COOPERATIVE)
 heed_shader(ceiling_copy)
 heed_shader(ceiling_copy_texel SOURCE ceiling_copy.comp DEFINES HEED_TEXEL)
 # Row sums by subgroup shuffles.
-foreach(name layer_norm softmax attention_norm attention)
+foreach(name layer_norm layer_norm_gradient softmax softmax_gradient attention_norm attention)
   heed_shader(${name}_subgroup SOURCE ${name}.comp DEFINES HEED_SUBGROUP)
 endforeach()
 heed_shader(attention_weights_subgroup SOURCE attention.comp DEFINES HEED_WEIGHTS HEED_SUBGROUP)
+# What a norm and a softmax pass back of a gradient.
+heed_shader(layer_norm_gradient)
+heed_shader(softmax_gradient)
 # What joins the parts of work that was split for want of workgroups.
 heed_shader(linear_sum)
 heed_shader(attention_join)

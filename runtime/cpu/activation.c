@@ -1,4 +1,5 @@
-/* activation: y = f(x), its slope or f(x) / x, element by element; the formulas are in heed.h. */
+/* activation: y = f(x), its slope or f(x) / x, element by element, and times a factor; the formulas
+ * are in heed.h. */
 #include <math.h>
 
 #include "cpu/gemm.h"
@@ -57,14 +58,6 @@ static inline f32xN normal(f32xN x) {
   const f32xN half = f32_set1(0.5f);
   return f32_fma(half, f32_erf(f32_mul(x, f32_set1(0.70710678118654752f))), half);
 }
-/* Phi(x) + x phi(x) */
-static inline f32xN gelu_slope(f32xN x) {
-  const f32xN z = within(x, 13.0f);
-  const f32xN density =
-      f32_mul(f32_exp(f32_mul(f32_mul(z, z), f32_set1(-0.5f))), f32_set1(0.39894228040143268f));
-  return f32_fma(z, density, normal(z));
-}
-
 /* (1 + tanh u) / 2 is sigmoid(2 u), which loses nothing where it is small. */
 static inline f32xN gelu_tanh_angle(f32xN z) {
   const f32xN cubic = f32_fma(f32_mul(f32_mul(z, z), z), f32_set1(0.044715f), z);
@@ -125,7 +118,7 @@ DEFINE_SPAN(static, span_elu_plus_one, elu_plus_one)
 DEFINE_SPAN(static, span_ones, ones)
 DEFINE_SPAN(static, span_step, step)
 DEFINE_SPAN(HEED_FLATTEN static, span_normal, normal)
-DEFINE_SPAN(HEED_FLATTEN static, span_gelu_slope, gelu_slope)
+DEFINE_SPAN(HEED_FLATTEN static, span_gelu_slope, f32_gelu_slope)
 DEFINE_SPAN(static, span_gelu_tanh_slope, gelu_tanh_slope)
 DEFINE_SPAN(static, span_gelu_tanh_ratio, gelu_tanh_ratio)
 DEFINE_SPAN(static, span_quick_slope, quick_slope)
@@ -189,16 +182,33 @@ void heed_cpu_activate(heed_activation kind, const float *from, float *to, size_
 
 typedef struct job {
   span *f;
-  const float *x;
+  const float *x, *times;
   float *y;
   size_t count;
 } job;
 
+/* Elements whose f(x) waits in the first cache for the factor. */
+#define PIECE 1024u
+
+static void multiply(const float *a, const float *b, float *y, size_t count) {
+  size_t i = 0;
+  for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)
+    f32_store(y + i, f32_mul(f32_load(a + i), f32_load(b + i)));
+  for (; i < count; i++) y[i] = a[i] * b[i];
+}
+
 static void run_task(uint64_t task, uint32_t worker, void *user) {
   const job *j = user;
   (void)worker;
-  const size_t first = (size_t)task * HEED_CPU_GRAIN, left = j->count - first;
-  apply(j->f, j->x + first, j->y + first, left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN);
+  const size_t first = (size_t)task * HEED_CPU_GRAIN, left = j->count - first,
+               count = left < HEED_CPU_GRAIN ? left : HEED_CPU_GRAIN;
+  float room[PIECE];
+  if (!j->times) apply(j->f, j->x + first, j->y + first, count);
+  for (size_t i = 0; j->times && i < count; i += PIECE) {
+    const size_t here = count - i < PIECE ? count - i : PIECE;
+    apply(j->f, j->x + first + i, room, here);
+    multiply(room, j->times + first + i, j->y + first + i, here);
+  }
 }
 
 static void run(const heed_cpu_step *step) {
@@ -207,7 +217,8 @@ static void run(const heed_cpu_step *step) {
                                        [HEED_ACTIVATION_SLOPE] = slopes,
                                        [HEED_ACTIVATION_RATIO] = ratios};
   job j = {forms[desc->form][desc->kind], heed_cpu_input(step, HEED_ACTIVATION_INPUT_X),
-           step->output[0], (size_t)heed_shape_count(heed_cpu_shape(step, desc->x.id))};
+           heed_cpu_input(step, HEED_ACTIVATION_INPUT_TIMES), step->output[0],
+           (size_t)heed_shape_count(heed_cpu_shape(step, desc->x.id))};
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.count, HEED_CPU_GRAIN), run_task, &j);
 }
 

@@ -1,5 +1,5 @@
 /* activation: every kind over ordinary, tiny, huge and special arguments, against the formulas of
- * heed.h in double; so their slopes and ratios. */
+ * heed.h in double; so their slopes and ratios, and these times a factor. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +146,51 @@ static void test_sizes(void **state) {
   free(x);
 }
 
+static void test_times(void **state) {
+  (void)state;
+  static const uint32_t sizes[] = {1, 3, 4, 17, 1023, 1024, 1025, 16384, 40001};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const uint32_t count = sizes[i];
+    test_random random = {40 + i};
+    char what[80];
+    op_test test;
+    float *x = op_test_random(&random, count, 2.0f), *times = op_test_random(&random, count, 1.0f);
+    double *y = op_test_doubles(count);
+    for (size_t k = 0; k < count; k++)
+      y[k] = slope(HEED_ACTIVATION_GELU, (double)x[k]) * (double)times[k];
+    snprintf(what, sizeof what, "activation gelu slope times a factor [%u]", count);
+    op_test_begin(&test);
+    const heed_activation_desc desc = {
+        .struct_size = sizeof desc,
+        .x = op_test_input(&test, HEED_F32, HEED_SHAPE(count), x),
+        .kind = HEED_ACTIVATION_GELU,
+        .form = HEED_ACTIVATION_SLOPE,
+        .times = op_test_input(&test, HEED_F32, HEED_SHAPE(count), times)};
+    op_test_expect(&test, heed_define_activation(test.graph, &desc), y);
+    op_test_run(&test, what);
+    op_test_end(&test);
+    free(x);
+    free(times);
+    free(y);
+  }
+}
+
+/* A factor has x's shape. */
+static void test_wrong_times(void **state) {
+  (void)state;
+  heed_error error = {HEED_OK, ""};
+  op_test test;
+  op_test_begin(&test);
+  const heed_activation_desc desc = {
+      .struct_size = sizeof desc,
+      .x = heed_define_input(test.graph, "x", HEED_F32, &HEED_SHAPE(4)),
+      .times = heed_define_input(test.graph, "times", HEED_F32, &HEED_SHAPE(1))};
+  heed_define_activation(test.graph, &desc);
+  assert_fails(heed_graph_status(test.graph, &error), HEED_INVALID_ARGUMENT,
+               "activation: times: wrong shape (found [1], expected [4])");
+  op_test_end(&test);
+}
+
 /* What has no limit at 0 is refused. */
 static void test_refused(void **state) {
   (void)state;
@@ -162,7 +207,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_range),
-                                     cmocka_unit_test(test_special), cmocka_unit_test(test_sizes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_range),
+      cmocka_unit_test(test_special), cmocka_unit_test(test_sizes),
+      cmocka_unit_test(test_times),   cmocka_unit_test(test_wrong_times)};
   return cmocka_run_group_tests_name("activation", tests, NULL, test_backend_close_all);
 }

@@ -1,18 +1,18 @@
 /* exp, tanh, erf, sigmoid and GELU over f32xN, each within about 2 ulp where the level fuses
- * multiply-add (GELU's negative side within 5e-8). NaN comes through as NaN. Sources: exp's
- * polynomial, and tanh's in WebAssembly, Moshier's Cephes (expf.c, tanhf.c); erf's, N. Juffa's
- * erff; those of tanh elsewhere and of GELU are fitted to the least largest error (Lawson's
- * weighted least squares). */
+ * multiply-add (GELU's negative side within 5e-8, its slope within 1.5e-7). NaN comes through as
+ * NaN. Sources: exp's polynomial, and tanh's in WebAssembly, Moshier's Cephes (expf.c, tanhf.c);
+ * erf's, N. Juffa's erff; those of tanh elsewhere, of GELU and of its slope are fitted to the least
+ * largest error (Lawson's weighted least squares). */
 #ifndef HEED_CPU_SIMD_MATHS_H
 #define HEED_CPU_SIMD_MATHS_H
 
 #include "cpu/simd/f32xN.h"
 
-/* The constants of exp, erf and GELU. */
+/* The constants of exp, erf, GELU and its slope. */
 typedef struct heed_cpu_term_table {
   float magic, log2_e, ln2[2], exp[6], least, one; /* exp is 0 under `least` */
   float erf_near[6], erf_near_end, erf_far[7], erf_one;
-  float gelu_end, tail[8], pow2[6]; /* highest power first */
+  float gelu_end, tail[8], pow2[6], slope[9]; /* highest power first */
 } heed_cpu_term_table;
 
 #define HEED_CPU_TERMS                                                                    \
@@ -26,9 +26,11 @@ typedef struct heed_cpu_term_table {
                        -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f},                \
         4.0f, 6.0f, {-1.09944119e-6f, 1.80704919e-5f,  -8.19835041e-5f, -3.97577620e-4f,  \
                      7.41928071e-3f,  -5.27571552e-2f, -4.59115088e-1f, -1.15111732f},    \
+        {1.54758977e-4f, 1.34002836e-3f, 9.61800572e-3f,                                  \
+         5.55032790e-2f, 2.40226507e-1f, 6.93147182e-1f},                                 \
     {                                                                                     \
-      1.54758977e-4f, 1.34002836e-3f, 9.61800572e-3f, 5.55032790e-2f, 2.40226507e-1f,     \
-          6.93147182e-1f                                                                  \
+      -1.09603352e-5f, 1.40258213e-4f, -5.61811205e-4f, -9.19859507e-4f, 2.00798288e-2f,  \
+          -1.09449372e-1f, -6.36520326e-1f, -7.97892869e-1f, 1.00000012f                  \
     }                                                                                     \
   }
 
@@ -133,20 +135,41 @@ HEED_FLATTEN static inline f32xN f32_erf(f32xN x) {
   return f32_select_less(size, f32_set1(heed_cpu_terms.erf_near_end), near, f32_copysign(far, x));
 }
 
-/* x Phi(x) = max(x, 0) - |x| Phi(-|x|), Phi(-c) = 2^(c Q(c) - 1). Beyond 6 it is max(x, 0):
- * the exact value differs by less than 6e-9 there. */
+/* Phi(-c) = 2^(c Q(c) - 1) is half of p times the power of two that t stands for; 0 <= c <= 6. */
+static inline f32xN f32_normal_tail(f32xN c, f32xN *t) {
+  const f32xN magic = f32_set1(heed_cpu_terms.magic);
+  f32xN q = f32_set1(heed_cpu_terms.tail[0]);
+  for (uint32_t i = 1; i < 8; i++) q = f32_fma(q, c, f32_set1(heed_cpu_terms.tail[i]));
+  const f32xN power = f32_mul(q, c);
+  *t = f32_add(power, magic);
+  const f32xN r = f32_sub(power, f32_sub(*t, magic));
+  f32xN p = f32_set1(heed_cpu_terms.pow2[0]);
+  for (uint32_t i = 1; i < 6; i++) p = f32_fma(p, r, f32_set1(heed_cpu_terms.pow2[i]));
+  return f32_fma(p, r, f32_set1(heed_cpu_terms.one));
+}
+
+/* x Phi(x) = max(x, 0) - |x| Phi(-|x|). Beyond 6 it is max(x, 0): the exact value differs by less
+ * than 6e-9 there. */
 HEED_FLATTEN static inline f32xN f32_gelu(f32xN x) {
   const f32xN zero = f32_set1(0.0f), end = f32_set1(heed_cpu_terms.gelu_end), size = f32_abs(x);
   const f32xN c = f32_select_less(end, size, end, size); /* keeps NaN */
-  f32xN q = f32_set1(heed_cpu_terms.tail[0]);
-  for (uint32_t i = 1; i < 8; i++) q = f32_fma(q, c, f32_set1(heed_cpu_terms.tail[i]));
-  const f32xN power = f32_mul(q, c), magic = f32_set1(heed_cpu_terms.magic);
-  const f32xN t = f32_add(power, magic), r = f32_sub(power, f32_sub(t, magic));
-  f32xN p = f32_set1(heed_cpu_terms.pow2[0]);
-  for (uint32_t i = 1; i < 6; i++) p = f32_fma(p, r, f32_set1(heed_cpu_terms.pow2[i]));
-  p = f32_fma(p, r, f32_set1(heed_cpu_terms.one));
+  f32xN t;
+  const f32xN p = f32_normal_tail(c, &t);
   const f32xN half = f32_mul(f32_mul(c, f32_set1(-0.5f)), f32_pow2(t)), above = f32_max(x, zero);
   return f32_select_less(end, size, above, f32_fma(half, p, above));
+}
+
+/* Phi(x) + x phi(x), at -c Phi(-c) R(c), at c 1 less that; R(c) = 1 - c phi(c) / Phi(-c). Beyond 6
+ * it is 0 or 1, at most 4e-8 off. */
+HEED_FLATTEN static inline f32xN f32_gelu_slope(f32xN x) {
+  const f32xN zero = f32_set1(0.0f), one = f32_set1(heed_cpu_terms.one),
+              end = f32_set1(heed_cpu_terms.gelu_end), size = f32_abs(x);
+  const f32xN c = f32_select_less(end, size, end, size); /* keeps NaN */
+  f32xN t, r = f32_set1(heed_cpu_terms.slope[0]);
+  const f32xN p = f32_mul(f32_normal_tail(c, &t), f32_set1(0.5f));
+  for (uint32_t i = 1; i < 9; i++) r = f32_fma(r, c, f32_set1(heed_cpu_terms.slope[i]));
+  const f32xN low = f32_select_less(end, size, zero, f32_mul(f32_mul(p, f32_pow2(t)), r));
+  return f32_select_less(x, zero, low, f32_sub(one, low));
 }
 
 #endif

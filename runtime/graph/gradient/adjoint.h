@@ -47,16 +47,13 @@ const heed_shape *heed_gradient_shape(const heed_gradient *g, heed_value value);
 heed_value heed_gradient_sum(heed_gradient *g, heed_value sum, heed_value more);
 /* a b, b broadcast to a. */
 heed_value heed_gradient_product(heed_gradient *g, heed_value a, heed_value b);
-heed_value heed_gradient_difference(heed_gradient *g, heed_value a, heed_value b);
 /* A constant F32 [1]. */
 heed_value heed_gradient_number(heed_gradient *g, float number);
 /* x times a number; x itself where that is 1. */
 heed_value heed_gradient_times(heed_gradient *g, heed_value x, float number);
-heed_value heed_gradient_elementwise(heed_gradient *g, heed_elementwise kind, heed_value a,
-                                     heed_value b);
-/* Of the last axis, which stays with size 1. */
-heed_value heed_gradient_reduce(heed_gradient *g, heed_reduce kind, heed_value x);
 heed_value heed_gradient_permute(heed_gradient *g, heed_value x, const uint32_t *order);
+/* What the input of a softmax that gave y gets, times a factor that is not 0. */
+heed_value heed_gradient_softmax(heed_gradient *g, heed_value y, heed_value gradient, float factor);
 /* The sum over the axes that `like` was repeated along to become as large as x. */
 heed_value heed_gradient_unbroadcast(heed_gradient *g, heed_value x, heed_value like);
 

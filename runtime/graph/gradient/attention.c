@@ -1,6 +1,6 @@
 /* The adjoint of attention (Vaswani et al. 2017). With A = softmax(s), g the gradient of A V:
  * dV = A^T g; dA = g V^T; ds = A (dA - sum over keys of A dA); dQ = scale ds K; dK = scale ds^T Q.
- */
+ * A is 0 where a key is hidden, and so is ds. */
 #include "graph/attention_rule.h"
 
 #include "base/tensor.h"
@@ -52,17 +52,19 @@ static heed_attention_values find_maps(heed_gradient *g, const heed_node *node, 
 }
 
 /* dA, 0 where a key is hidden. */
-static heed_value weights_gradient(heed_gradient *g, const heed_attention_desc *desc,
-                                   heed_value logits, heed_value y) {
-  const heed_value all = multiply(g, y, false, desc->value, true);
-  if (!heed_attention_hides(desc)) return all;
-  const heed_elementwise_desc hidden = {
-      .struct_size = sizeof hidden,
-      .a = heed_gradient_elementwise(g, HEED_ELEMENTWISE_IS_INFINITE, logits, (heed_value){0}),
-      .b = heed_gradient_number(g, 0.0f),
-      .c = all,
-      .kind = HEED_ELEMENTWISE_SELECT,
-      .dtype = HEED_F32};
+static heed_value hide(heed_gradient *g, const heed_attention_desc *desc, heed_value logits,
+                       heed_value gradient) {
+  if (!heed_attention_hides(desc)) return gradient;
+  const heed_elementwise_desc is_hidden = {.struct_size = sizeof is_hidden,
+                                           .a = logits,
+                                           .kind = HEED_ELEMENTWISE_IS_INFINITE,
+                                           .dtype = HEED_F32};
+  const heed_elementwise_desc hidden = {.struct_size = sizeof hidden,
+                                        .a = heed_define_elementwise(g->graph, &is_hidden),
+                                        .b = heed_gradient_number(g, 0.0f),
+                                        .c = gradient,
+                                        .kind = HEED_ELEMENTWISE_SELECT,
+                                        .dtype = HEED_F32};
   return heed_define_elementwise(g->graph, &hidden);
 }
 
@@ -79,20 +81,18 @@ static parts go_back(heed_gradient *g, const heed_attention_desc *desc, heed_att
                      heed_value y, asked asks) {
   parts made = {{0}, {0}, {0}, {0}};
   const float factor = desc->scale * g->rules.scores;
+  if (asks.query || asks.key || asks.weights) {
+    const heed_value gradient = multiply(g, y, false, desc->value, true);
+    if (asks.weights) made.weights = hide(g, desc, maps.logits, gradient);
+    const heed_value scores = asks.query || asks.key
+                                  ? heed_gradient_softmax(g, maps.weights, gradient, factor)
+                                  : (heed_value){0};
+    if (asks.query) made.query = multiply(g, scores, false, desc->key, false);
+    if (asks.key) made.key = multiply(g, scores, true, desc->query, false);
+  }
+  /* last: the weights were read row by row before, so that their columns are near */
   if (asks.value)
     made.value = heed_gradient_times(g, multiply(g, maps.weights, true, y, false), g->rules.values);
-  if (!asks.query && !asks.key && !asks.weights) return made;
-  const heed_value gradient = weights_gradient(g, desc, maps.logits, y);
-  if (asks.weights) made.weights = gradient;
-  if (!asks.query && !asks.key) return made;
-  const heed_value sum = heed_gradient_reduce(g, HEED_REDUCE_SUM,
-                                              heed_gradient_product(g, maps.weights, gradient)),
-                   scores = heed_gradient_product(g, maps.weights,
-                                                  heed_gradient_difference(g, gradient, sum));
-  if (asks.query)
-    made.query = heed_gradient_times(g, multiply(g, scores, false, desc->key, false), factor);
-  if (asks.key)
-    made.key = heed_gradient_times(g, multiply(g, scores, true, desc->query, false), factor);
   return made;
 }
 

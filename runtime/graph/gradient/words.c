@@ -17,17 +17,6 @@ heed_value heed_gradient_product(heed_gradient *g, heed_value a, heed_value b) {
   return heed_define_multiply(g->graph, &desc);
 }
 
-heed_value heed_gradient_elementwise(heed_gradient *g, heed_elementwise kind, heed_value a,
-                                     heed_value b) {
-  const heed_elementwise_desc desc = {
-      .struct_size = sizeof desc, .a = a, .b = b, .kind = kind, .dtype = HEED_F32};
-  return heed_define_elementwise(g->graph, &desc);
-}
-
-heed_value heed_gradient_difference(heed_gradient *g, heed_value a, heed_value b) {
-  return heed_gradient_elementwise(g, HEED_ELEMENTWISE_SUBTRACT, a, b);
-}
-
 heed_value heed_gradient_number(heed_gradient *g, float number) {
   const heed_constant_desc desc = {.struct_size = sizeof desc,
                                    .dtype = HEED_F32,
@@ -40,20 +29,16 @@ heed_value heed_gradient_times(heed_gradient *g, heed_value x, float number) {
   return number == 1.0f ? x : heed_gradient_product(g, x, heed_gradient_number(g, number));
 }
 
-heed_value heed_gradient_reduce(heed_gradient *g, heed_reduce kind, heed_value x) {
-  const uint32_t rank = heed_gradient_shape(g, x)->rank;
-  const heed_reduce_desc desc = {.struct_size = sizeof desc,
-                                 .x = x,
-                                 .kind = kind,
-                                 .axes = rank ? 1u << (rank - 1) : 0,
-                                 .keep_axes = true};
-  return heed_define_reduce(g->graph, &desc);
-}
-
 heed_value heed_gradient_permute(heed_gradient *g, heed_value x, const uint32_t *order) {
   heed_permute_desc desc = {.struct_size = sizeof desc, .x = x};
   for (uint32_t i = 0; i < heed_gradient_shape(g, x)->rank; i++) desc.order[i] = order[i];
   return heed_define_permute(g->graph, &desc);
+}
+
+heed_value heed_gradient_softmax(heed_gradient *g, heed_value y, heed_value gradient,
+                                 float factor) {
+  const heed_softmax_desc desc = {sizeof desc, y, gradient, factor};
+  return heed_define_softmax(g->graph, &desc);
 }
 
 heed_value heed_gradient_unbroadcast(heed_gradient *g, heed_value x, heed_value like) {

@@ -27,6 +27,12 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
                           "activation: f(x) / x has no limit at 0 (found kind %d, expected another "
                           "than SIGMOID and ELU_PLUS_ONE)",
                           (int)desc->kind);
+  if (desc->times.id) {
+    const heed_value_record *times =
+        heed_op_take(graph, node, HEED_ACTIVATION_INPUT_TIMES, HEED_F32, error);
+    if (!times) return HEED_INVALID_ARGUMENT;
+    HEED_TRY(heed_op_check_shape(times, &x->shape, "activation: times", error));
+  }
   results[0] = (heed_op_result){HEED_F32, x->shape};
   return HEED_OK;
 }
@@ -37,6 +43,7 @@ static uint64_t flops(const heed_graph *graph, const heed_node *node) {
 
 static const heed_op_input inputs[HEED_ACTIVATION_INPUTS] = {
     [HEED_ACTIVATION_INPUT_X] = HEED_OP_INPUT(heed_activation_desc, x),
+    [HEED_ACTIVATION_INPUT_TIMES] = HEED_OP_INPUT(heed_activation_desc, times),
 };
 
 const heed_op heed_op_activation = {.name = "activation",

@@ -30,6 +30,14 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
     if (!bias) return HEED_INVALID_ARGUMENT;
     HEED_TRY(heed_op_check_shape(bias, &width, "layer_norm: bias", error));
   }
+  if (desc->gradient.id) {
+    const heed_value_record *gradient =
+        heed_op_take(graph, node, HEED_LAYER_NORM_INPUT_GRADIENT, HEED_F32, error);
+    if (!gradient) return HEED_INVALID_ARGUMENT;
+    HEED_TRY(heed_op_check_shape(gradient, &x->shape, "layer_norm: gradient", error));
+    if (desc->bias.id)
+      return heed_op_refuse(error, "layer_norm: a bias beside a gradient (expected none)");
+  }
   if (!(desc->epsilon >= 0.0f) || isinf(desc->epsilon))
     return heed_op_refuse(error, "layer_norm: invalid epsilon (found %g, expected 0 or more)",
                           (double)desc->epsilon);
@@ -39,13 +47,14 @@ static heed_status infer(const heed_graph *graph, heed_node *node, void *copy,
 
 static uint64_t flops(const heed_graph *graph, const heed_node *node) {
   const heed_layer_norm_desc *desc = node->desc;
-  return (desc->rms ? 5 : 7) * heed_op_count(graph, desc->x);
+  return ((desc->rms ? 5u : 7u) + (desc->gradient.id ? 6u : 0u)) * heed_op_count(graph, desc->x);
 }
 
 static const heed_op_input inputs[HEED_LAYER_NORM_INPUTS] = {
     [HEED_LAYER_NORM_INPUT_X] = HEED_OP_INPUT(heed_layer_norm_desc, x),
     [HEED_LAYER_NORM_INPUT_GAIN] = HEED_OP_INPUT(heed_layer_norm_desc, gain),
     [HEED_LAYER_NORM_INPUT_BIAS] = HEED_OP_INPUT(heed_layer_norm_desc, bias),
+    [HEED_LAYER_NORM_INPUT_GRADIENT] = HEED_OP_INPUT(heed_layer_norm_desc, gradient),
 };
 
 const heed_op heed_op_layer_norm = {.name = "layer_norm",

@@ -24,6 +24,7 @@ typedef struct heed_activation_desc {
   heed_value x;
   heed_activation kind;
   heed_activation_form form;
+  heed_value times; /* EXPERIMENTAL: F32 of x's shape, which y is multiplied by; or none */
 } heed_activation_desc;
 HEED_API heed_value heed_define_activation(heed_graph *graph, const heed_activation_desc *desc);
 
@@ -58,21 +59,28 @@ typedef struct heed_select_rows_desc {
 } heed_select_rows_desc;
 HEED_API heed_value heed_define_select_rows(heed_graph *graph, const heed_select_rows_desc *desc);
 
-/* y = softmax over the last axis. The row maximum is subtracted first. */
+/* y = softmax over the last axis. The row maximum is subtracted first. With a gradient g, x is what
+ * a softmax gave, and y what its input gets of g: factor x (g - sum of x g). */
 typedef struct heed_softmax_desc {
   size_t struct_size;
   heed_value x;
+  heed_value gradient; /* EXPERIMENTAL: F32 of x's shape, or none */
+  float factor;        /* EXPERIMENTAL: with a gradient; 0: 1 */
 } heed_softmax_desc;
 HEED_API heed_value heed_define_softmax(heed_graph *graph, const heed_softmax_desc *desc);
 
 /* y = gain (x - mean) / sqrt(variance + epsilon) + bias over the last axis (Ba et al. 2016). gain
  * [C] is a constant, bias [C] a constant or none. With rms the mean counts as 0: y = gain x /
- * sqrt(mean of x^2 + epsilon) + bias (Zhang & Sennrich 2019). */
+ * sqrt(mean of x^2 + epsilon) + bias (Zhang & Sennrich 2019). With a gradient g of y, the result
+ * is what x gets of it: (h - mean h - u mean(h u)) / s, where h = gain g and u = (x - mean) / s;
+ * with rms without mean h, and held without the last term. */
 typedef struct heed_layer_norm_desc {
   size_t struct_size;
   heed_value x, gain, bias;
   float epsilon; /* >= 0; 0 means 0, not a default */
   bool rms;
+  bool held;           /* EXPERIMENTAL: with a gradient, s counts as a constant */
+  heed_value gradient; /* EXPERIMENTAL: F32 of x's shape, or none; there is no bias then */
 } heed_layer_norm_desc;
 HEED_API heed_value heed_define_layer_norm(heed_graph *graph, const heed_layer_norm_desc *desc);
 
