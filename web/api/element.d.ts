@@ -8,7 +8,8 @@
  * - scene: a drawn scene of the demo by its seed, where there is no src. Default 159.
  * - model: the address of a model's folder, likewise. Default: the demo model.
  * - hub: model is then a name on a hub, "owner/name"; the hub's address, or empty for Hugging Face's.
- * - device: "wasm" (default) or "webgpu", as in createRuntime.
+ * - device: "wasm" (default) or "webgpu", as in createRuntime. data-device and data-why then say where the
+ *   model ran, and why there. With software-adapter the GPU may be software, for tests.
  * - view: "overlay" (default), "map" without the picture, or "rollout" of all layers.
  * - layer: a number; default: the last. head: "mean" (default) or a number.
  * - query: "row,column" of a patch, or "cls" (default).
@@ -36,6 +37,7 @@ export interface AttentionMapAttributes {
   model?: string
   hub?: string
   device?: 'wasm' | 'webgpu'
+  'software-adapter'?: boolean | ''
   view?: 'overlay' | 'map' | 'rollout'
   layer?: number | string
   head?: number | string

@@ -135,6 +135,9 @@ export interface RuntimeInfo {
   device: string
   /** Kernels of the GPU: 'floor', or 'subgroup' with sums by subgroups. null: in WebAssembly. */
   tier: 'floor' | 'subgroup' | null
+  /** EXPERIMENTAL. Of the GPU's self-check, here or before: how far its results are from the CPU's at most,
+   * by |a - b| / (1 + |b|), and in which op. null: in WebAssembly. */
+  selfCheck: { maxError: number; worst: string } | null
 }
 
 /** In bytes. `used`: allocated by open objects. `wasm`: size of the WASM memory, which never
@@ -775,6 +778,10 @@ export interface RunResult {
   regions: Region[] | null
   /** Duration of the forward pass alone. */
   milliseconds: number
+  /** Where it ran: as the session's `info`, until a GPU is lost. */
+  device: 'wasm' | 'webgpu'
+  /** Why there, in a few words. */
+  why: string
 }
 
 /** Statistics of one head over the whole image, as defined in docs/attention.md. Entropies are in

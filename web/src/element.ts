@@ -1,7 +1,8 @@
 /* <attention-map>: one map over a picture, for other pages. Attributes: src or image (a picture's
  * address, of another origin where that allows it by CORS) or scene (a drawn one, by its seed), model
  * (a folder's address, likewise; none = the demo), hub (a hub's address, or nothing for Hugging Face's;
- * model is then owner/name), device ("wasm" or "webgpu"), view
+ * model is then owner/name), device ("wasm" or "webgpu"; data-device and data-why say
+ * where the model ran), software-adapter (for tests: a GPU may be software), view
  * ("overlay", "map" without the picture, "rollout" of all layers), layer, head ("mean" or a
  * number), query ("row,column" or "cls"), colours, end (where the colours end, in times uniform, 1
  * to the number of tokens, so that elements compare; without it at the largest weight, or 4). Events: "drawn", with the row of weights as
@@ -15,7 +16,7 @@ import { captionWords } from '../plot/caption_words.js'
 import { overlay } from '../plot/overlay.js'
 import { largestOf } from '../plot/raster.js'
 import { makeScale } from '../plot/scale.js'
-import { inTurn, openOnce, runtimeOn, type Opened } from './registry.js'
+import { inTurn, openOnce, runtimeOn, type Device, type Opened } from './registry.js'
 import type { ColormapName, Region } from 'heed'
 import type { PageQuery } from '../pages/shared/types.js'
 
@@ -28,8 +29,11 @@ export const words = Object.assign(captionWords, {
   layerMean: (layer: number) => `Layer ${layer}, mean of the heads`
 })
 
-const deviceOf = (element: AttentionMap) =>
-  (element.getAttribute('device') ?? 'wasm') as 'wasm' | 'webgpu'
+/** What is no device is refused by createRuntime. */
+function deviceOf(element: AttentionMap) {
+  const device = (element.getAttribute('device') ?? 'wasm') as Device
+  return device === 'webgpu' && element.hasAttribute('software-adapter') ? 'software' : device
+}
 
 /** The row of a map. */
 interface Found {
@@ -93,6 +97,7 @@ class AttentionMap extends Element {
     'model',
     'hub',
     'device',
+    'software-adapter',
     'view',
     'layer',
     'head',
@@ -166,10 +171,11 @@ class AttentionMap extends Element {
   async #run(model: Opened): Promise<Run> {
     const { session, shape } = model,
       picture = await pictureOf(this),
-      { region } = await session.run(picture, { maps: false }),
+      { region, device, why } = await session.run(picture, { maps: false }),
       at = this.getAttribute('query') ?? 'cls',
       head = this.getAttribute('head') ?? 'mean'
     model.runs++
+    Object.assign(this.dataset, { device, why })
     const query = (at === 'cls' ? 'cls' : at.split(',').map(Number)) as MapQuery,
       layer = Number(this.getAttribute('layer') ?? shape.layers - 1)
     const token = query === 'cls' ? 0 : shape.prefixTokens + query[0] * shape.columns + query[1],

@@ -83,7 +83,8 @@ export class Engine {
       version: module.string(exports.version()),
       ...info,
       device: module.string(exports.device(web)),
-      tier: null
+      tier: null,
+      selfCheck: null
     }
     if (options.device && options.device !== 'wasm') await engine.#openGpu()
     return engine
@@ -95,7 +96,7 @@ export class Engine {
       { info } = this
     this.#gpu = await GpuSide.open(this.#options, host, info.version)
     const { gpu, why } = this.#gpu
-    if (gpu) Object.assign(info, { device: `WebGPU: ${gpu.name}`, tier: gpu.tier })
+    if (gpu) Object.assign(info, gpu.info)
     else info.why += `; WebAssembly in the place of WebGPU: ${why}`
   }
 
@@ -677,7 +678,12 @@ export class Engine {
     await program?.flush()
     const read = gpu ? await gpu.settle(results) : results()
     session.ran = true
-    return { ...read, milliseconds: performance.now() - start } as RunResult
+    return {
+      ...read,
+      milliseconds: performance.now() - start,
+      device: info.device,
+      why: info.why
+    } as RunResult
   }
 
   /** Of graphs alone: a session of its own takes the inputs. */

@@ -8,9 +8,12 @@ import { instantiate } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 import { placeOf } from './place.js'
 import type { Template } from '../gpu/types.js'
+import type { RuntimeInfo } from 'heed'
 import type { CallContext, EngineOptions, ModuleHost } from '../types/library.js'
 
 export { DeviceLost }
+
+type SelfCheck = NonNullable<RuntimeInfo['selfCheck']>
 
 /** Why sessions run in WebAssembly: the end of a sentence. */
 export class NoGpu extends Error {}
@@ -168,7 +171,7 @@ function templatesOf(base: string | URL | undefined) {
 
 /** Where checks that passed are remembered, across pages of this origin; in Node nowhere. */
 const remembered = () => (inNode ? undefined : globalThis.caches?.open('heed-webgpu'))
-const passedHere = new Set<string>()
+const passedHere = new Map<string, SelfCheck>()
 
 /** Bytes that a program reads, by where they lie. */
 interface Asked {
@@ -183,7 +186,7 @@ const keyOf = ({ program, buffer, offset, bytes }: Asked) =>
 export class Gpu {
   readonly device: Device
   readonly name: string
-  readonly tier: 'floor' | 'subgroup'
+  readonly info: Pick<RuntimeInfo, 'device' | 'tier' | 'selfCheck'>
   readonly half: boolean
   module!: ModuleMemory
   #open: OpenDevice
@@ -198,7 +201,11 @@ export class Gpu {
     this.#open = open
     this.half = weights === 'f16'
     this.name = [vendor, architecture, device, description].filter(Boolean).join(' ') || 'unnamed'
-    this.tier = open.hasSubgroups ? 'subgroup' : 'floor'
+    this.info = {
+      device: `WebGPU: ${this.name}`,
+      tier: open.hasSubgroups ? 'subgroup' : 'floor',
+      selfCheck: null
+    }
     this.device = new Device(open.device, {
       templateOf: templatesOf(base),
       unroll: unrolls(vendor) ? mostUnrolled : 0,
@@ -235,7 +242,7 @@ export class Gpu {
       fields = Float64Array.from(module.fields('gpuLimits'), (field) =>
         Number(given.find(([name]) => name === field)?.[1])
       )
-    module.lend([fields, new TextEncoder().encode(`WebGPU: ${this.name}\0`)], (limits, name) =>
+    module.lend([fields, new TextEncoder().encode(`${this.info.device}\0`)], (limits, name) =>
       module.check(exports.gpu_start(web, limits, name))
     )
   }
@@ -365,17 +372,19 @@ export class Gpu {
   /** Runs the self-check, unless it passed here before. @param files their version and place */
   async #trust(files: string) {
     const agent = inNode ? process.version : navigator.userAgent,
-      key = [files, agent, this.name, this.tier, this.half].join('|')
-    if (passedHere.has(key)) return
+      key = [files, agent, this.name, this.info.tier, this.half].join('|'),
+      { info } = this
+    info.selfCheck = passedHere.get(key) ?? null
+    if (info.selfCheck) return
     const cache = await Promise.resolve(remembered()).catch(() => undefined),
-      address = cache && new URL(`heed-self-check?${encodeURIComponent(key)}`, location.href)
-    if (address && (await cache.match(address))) return
-    await this.#checkDevice()
-    passedHere.add(key)
-    if (address) await cache.put(address, new Response('passed')).catch(() => {})
+      address = cache && new URL(`heed-self-check?${encodeURIComponent(key)}`, location.href),
+      before = address && (await cache.match(address))
+    info.selfCheck = (await before?.json().catch(() => null)) ?? (await this.#checkDevice())
+    passedHere.set(key, info.selfCheck as SelfCheck)
+    if (address && !before) await cache.put(address, Response.json(info.selfCheck)).catch(() => {})
   }
 
-  async #checkDevice() {
+  async #checkDevice(): Promise<SelfCheck> {
     const { module } = this,
       { exports, web } = module,
       check = await this.prepare(
@@ -396,6 +405,7 @@ export class Gpu {
         throw new NoGpu(
           `the self-check found ${worst} wrong on ${this.name} (an error of ${maxError.toPrecision(2)})`
         )
+      return { maxError, worst }
     } finally {
       exports.gpu_check_close(check)
     }

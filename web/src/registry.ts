@@ -19,7 +19,8 @@ export interface Opened {
   runs: number
   busy: Promise<unknown>
 }
-type Device = 'wasm' | 'webgpu'
+/** 'software': the GPU, where that is software as well. */
+export type Device = 'wasm' | 'webgpu' | 'software'
 
 const runtimes = new Map<Device, Promise<Runtime>>(),
   opened = new Map<Device, Map<unknown, Promise<Opened>>>()
@@ -38,7 +39,10 @@ function once<Key, Made>(
   return found
 }
 
-export const runtimeOn = (device: Device) => once(runtimes, device, () => createRuntime({ device }))
+export const runtimeOn = (device: Device) =>
+  once(runtimes, device, () =>
+    createRuntime(device === 'software' ? { device: 'webgpu', softwareAdapter: true } : { device })
+  )
 
 /** What a model goes by: of an address all of it, however it was written. */
 function keyOf(source: ModelSource | Model) {
