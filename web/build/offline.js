@@ -7,9 +7,10 @@ import { languages } from './languages.js'
 import { small } from './pages.js'
 import { filesIn } from './plain.js'
 
-/* The demo model's weights are kept deflated: the service worker inflates them. */
+/* The demo model's weights are kept deflated: the service worker inflates them. What is of the GPU is kept
+ * once somebody has asked for it. */
 const leftOut =
-  /\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|notices\.txt|heed\.spdx\.json|package\.json|policy\.txt|service_worker\.js)$/
+  /(^|\/)(heed-gpu\.wasm|gpu-\w+\.deflate|gpu_side-\w+\.js)$|\.(d\.ts|py)$|^learn\/step-.*\.svg$|^heed\/demo\/model\.safetensors$|(^|\/)(README\.md|LICENSE|notices\.txt|heed\.spdx\.json|package\.json|policy\.txt|service_worker\.js)$/
 
 /**
  * Whether a file is of a language alone: its pages and its texts.

@@ -80,6 +80,7 @@ async function fromKept(request: Request) {
   )
 }
 
+const ofGpu = /\/(heed-gpu\.wasm|gpu-\w+\.deflate|gpu_side-\w+\.js)$/ // kept once somebody has asked for them
 const named = /-([0-9A-Z]{8}|[0-9a-f]{8})\.js$/ // what a name with a hash stands for is never another thing
 
 async function find(request: Request) {
@@ -87,6 +88,8 @@ async function find(request: Request) {
   if (before) return before
   try {
     const answer = await fetch(request)
+    if (answer.ok && ofGpu.test(new URL(request.url).pathname))
+      (await caches.open(kept)).put(request, answer.clone()).catch(() => {})
     return answer.status === 404 ? ((await fromKept(request)) ?? answer) : answer // a page of the version before asks for its own parts
   } catch (error) {
     const answer = await fromKept(request)

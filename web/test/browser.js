@@ -42,7 +42,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /* Which menu has a control; opened first, as a person would. */
 const menus = /** @type {Record<string, RegExp>} */ ({
   open: /^#(open-\w+|camera)$|^#library /,
-  model: /^#(tensors|size|fit.*)$|^\[data-fit|^#model-origin button/,
+  model: /^#(tensors|size|fit.*)$|^\[data-(fit|device)|^#model-origin button/,
   display: /^#(scale|score|style|colours|strength|lock|reverse|stage-table)$/,
   finder: /\[name=(sort|descending|filter|mean)\]$/,
   'head-menu': /^#(pin|compare|ablate)$/,

@@ -31,6 +31,13 @@ interface PageElements {
   copied: HTMLSpanElement
   cross: HTMLParagraphElement
   'demo-model': HTMLButtonElement
+  device: HTMLDivElement
+  devices: HTMLElement
+  'devices-copy': HTMLButtonElement
+  'devices-report': HTMLTextAreaElement
+  'devices-said': HTMLParagraphElement
+  'devices-start': HTMLButtonElement
+  'devices-title': HTMLHeadingElement
   display: HTMLDivElement
   'display-said': HTMLParagraphElement
   elsewhere: HTMLParagraphElement

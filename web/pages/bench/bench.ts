@@ -9,13 +9,15 @@ import '../shared/library.js'
 import { createBaselines } from './bench_baseline.js'
 import { showBars } from './bench_bars.js'
 import { benchCases, opName } from './bench_cases.js'
+import { connectDevices } from './bench_devices.js'
+import { summary } from './bench_times.js'
 import { demoModel } from '../heed/demo.js'
 import { createRuntime } from '../heed/index.js'
 import { say } from '../languages/say.js'
 import { fixed, percentSign } from '../plot/parts/numbers.js'
 import { registerCeiling } from './register_ceiling.js'
 import { allowed, connectTheme } from '../shared/page_settings.js'
-import type { BenchEnvironment, BenchRow, Measured, Started, Timing } from '../shared/types.js'
+import type { BenchEnvironment, BenchRow, Measured, Started } from '../shared/types.js'
 import type { ModelInfo } from 'heed'
 
 /** 2, 4, 8 … threads and as many as there are cores. */
@@ -46,8 +48,6 @@ const flopsOf = (
   { width: c, mlpWidth, layers, patch, channels }: ModelInfo,
   { tokens: n }: { tokens: number }
 ) => 2 * n * (layers * (4 * c * c + 2 * n * c + 2 * c * mlpWidth) + patch * patch * channels * c)
-const quantile = (sorted: number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
 const report = (text: string) => (element('said').textContent = text)
 let measured = null as Measured | null,
   stopped = false
@@ -70,15 +70,6 @@ async function open(name: string): Promise<Started | null> {
     session = model.createSession({ taps: 'none' }),
     shape = await session.ready
   return { name, runtime, close, model, session, shape, times: [], ops: [] }
-}
-
-const summary = (times: number[]): Timing => {
-  const sorted = [...times].sort((a, b) => a - b)
-  return {
-    median: quantile(sorted, 0.5),
-    quartiles: [quantile(sorted, 0.25), quantile(sorted, 0.75)],
-    runs: times.length
-  }
 }
 
 async function measureModel(started: Started[], runs: number) {
@@ -320,6 +311,7 @@ async function showIsolation() {
 }
 
 connectTheme(element('theme'))
+connectDevices()
 element('start').addEventListener('click', start)
 element('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(JSON.stringify(measured, null, 2))

@@ -71,6 +71,7 @@ function whatIs(name: string) {
   const [, all, kind = ''] =
       /^heed\/heed(-all)?((?:-relaxed)?(?:-threads)?)\.wasm$/.exec(name) ?? [],
     module = modules[kind]
+  if (name === 'heed/heed-gpu.wasm') return say('sizes.gpu')
   return files[name] ?? (all ? say('sizes.all', { module }) : module)
 }
 

@@ -222,7 +222,7 @@ export class ModelParts {
         : undefined
     return {
       ...{ logits: result.logits, values: {}, attention: null, kept: false, scores: false },
-      ...{ fit, milliseconds: result.milliseconds, mosaic },
+      ...{ fit, mosaic, milliseconds: result.milliseconds, device: result.device, why: result.why },
       region: mosaic ? { x: 0, y: 0, width: mosaic.width, height: mosaic.height } : region
     }
   }

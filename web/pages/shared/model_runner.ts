@@ -7,6 +7,7 @@ import { tokenName } from '../plot/caption.js'
 import { fetchModel } from './demo_files.js'
 import { slice } from './attention_rows.js'
 import { isChanged, unchanged } from './changes.js'
+import { onDevice, type Device } from './device.js'
 import type { ModelParts } from './model_parts.js'
 import type { createMask } from './write_changes.js'
 import type {
@@ -77,7 +78,8 @@ export async function createRunner({
   const files =
     source === demoModel ? fetchModel(demoModel, { onProgress, signal, onMismatch }) : source
   for (const early of [files, scene]) Promise.resolve(early).catch(() => {}) // told below, unless the runtime fails first
-  const start = () => createRuntime({ worker: true, ...options }), // a page never computes in its own thread
+  const start = (device: Device = 'wasm') =>
+      createRuntime({ worker: true, ...options, ...onDevice(device) }), // a page never computes in its own thread
     [runtime, explain] = await Promise.all([start(), loadRows()]),
     engine = new ModelRunner(runtime, explain, start)
   onProgress?.({ phase: 'module' })
@@ -127,6 +129,8 @@ export class ModelRunner {
   whole: (RunnerResult & { picture: PictureSource }) | null = null
   /** Of the pictures in pixels, where it is not the model's own. */
   size: PictureSize = null
+  /** Where models run from the next load on. */
+  device: Device = 'wasm'
   /** Maps from a file take the runtime's place until a model is loaded. */
   saved: SavedMaps | null = null
   /** Of a model with several grids, or of videos, of which there are maps alone. */
@@ -139,7 +143,7 @@ export class ModelRunner {
   constructor(
     runtime: Runtime,
     explain: Awaited<ReturnType<typeof loadRows>>,
-    start: () => Promise<Runtime>
+    start: (device: Device) => Promise<Runtime>
   ) {
     this.#runtime = runtime
     this.explain = explain
@@ -152,6 +156,10 @@ export class ModelRunner {
   }
   get info() {
     return this.#runtime.info
+  }
+  /** Where the last run was, by its name; a runtime on a GPU runs some models in WebAssembly. */
+  get ranOn() {
+    return this.info.tier && this.result?.device === 'wasm' ? 'WebAssembly' : this.info.device
   }
   /** The model itself, for what the page does not run. */
   get opened() {
@@ -258,13 +266,16 @@ export class ModelRunner {
 
   /** Takes the place of the model before, once it is ready; `result` is null until the next run. The
    * memory of a module never shrinks: each model has one of its own, which ends with it. */
-  async load(source: ModelSource, options: CallOptions) {
+  async load(
+    source: ModelSource,
+    { size = null, ...options }: CallOptions & { size?: PictureSize }
+  ) {
     const before = this.#runtime,
-      runtime = this.#model ? await this.#start().catch(() => before) : before // none can be fetched: the one that is there
+      runtime = this.#model ? await this.#start(this.device).catch(() => before) : before // none can be fetched: the one that is there
     let model: Model | undefined, opened
     try {
       model = await runtime.loadModel(source, options)
-      opened = await this.#open(model, null, options)
+      opened = await this.#open(model, size, options)
     } catch (error) {
       if (runtime === before) model?.close()
       else runtime.close()

@@ -77,7 +77,11 @@ export type PageStatistics = HeadStatistics
 /** A run's result, with what of it the page keeps. `kept`: all maps are there. `scores`: what the
  * scores are made from as well. */
 export interface RunnerResult
-  extends Omit<RunResult, 'region' | 'regions' | 'logits' | 'attention' | 'values'> {
+  extends Omit<
+      RunResult,
+      'region' | 'regions' | 'logits' | 'attention' | 'values' | 'device' | 'why'
+    >,
+    Partial<Pick<RunResult, 'device' | 'why'>> {
   attention: Float32Array[] | null
   values: Record<string, NamedArray>
   logits: ArrayLike<number> | null

@@ -128,7 +128,17 @@ test('what the runtime says of its threads and instructions is in each language'
       `no relaxed SIMD: ${/\? '(this package [^']+)'/.exec(source)?.[1]}`
     ].filter((why) => !/asked for|a window may not wait/.test(why)) // pages ask for nothing, from a worker
   assert.equal(found.length, 6)
-  for (const why of found)
+  const [gpu, side] = ['gpu', 'gpu_side'].map((name) =>
+      readFileSync(join(repository, `web/src/${name}.ts`), 'utf8')
+    ),
+    notOnGpu = [
+      ...[...gpu.matchAll(/new NoGpu\(\s*['`]([^'`]+)['`]/g)].map(([, why]) => why),
+      ...[...side.matchAll(/(?:return |this\.why = )['`]([^'`]{9,})['`]/g)].map(([, why]) => why)
+    ]
+      .map((why) => why.replace(/\$\{[^}]*\}/g, '20'))
+      .filter((why) => !/^Node |is closed$/.test(why)) // no page says these
+  assert.ok(notOnGpu.length >= 13, notOnGpu.join('\n'))
+  for (const why of [...found, ...notOnGpu])
     assert.ok(
       reasons.some(([pattern]) => pattern.test(why)),
       why

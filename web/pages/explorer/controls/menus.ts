@@ -8,8 +8,10 @@ import { keep } from '../../shared/page_settings.js'
 import { scoreStages } from '../../shared/scores.js'
 import { pickFolder } from '../open/open_files.js'
 import { openLibrary } from '../open/library.js'
+import { followDevice, runOn, wordsOf } from '../model/run_on.js'
 import { actions } from '../save/save_actions.js'
 import { say } from '../../languages/say.js'
+import type { Device } from '../../shared/device.js'
 import type { Of } from '../../shared/types.js'
 import type { Page, State } from '../types.js'
 
@@ -77,12 +79,17 @@ export async function open(page: Page, menu: HTMLElement) {
 export function model(page: Page, menu: HTMLElement) {
   const fit = (which: State['fit'], title: string, text: string) =>
     html`<button type="button" data-fit=${which} title=${title} aria-pressed=${page.store.get().fit === which} ?disabled=${page.engine.saved} @click=${() => page.store.set({ fit: which })}>${text}</button>`
+  const device = (which: Device, text: string) =>
+    html`<button type="button" data-device=${which} aria-pressed=${page.engine.device === which} ?disabled=${page.engine.saved} @click=${() => runOn(page, which).then(show, page.showError)}>${text}</button>`
   const show = () =>
     render(
       html`<div class="even two">${button(page, 'tensors', say('explorer.tensors'), async () => (await import('../open/tensor_report.js')).showTensors(page))}${button(page, 'size', say('explorer.size'), async () => (await import('../open/picture_size.js')).showSizes(page))}</div>
-  <div class="even two" id="fit" role="group" aria-label=${say('explorer.imageArea')}>${fit('model', say('explorer.cropped'), say('explorer.asTrained'))}${fit('whole', say('explorer.padded'), say('explorer.wholePicture'))}</div>`,
+  <div class="even two" id="fit" role="group" aria-label=${say('explorer.imageArea')}>${fit('model', say('explorer.cropped'), say('explorer.asTrained'))}${fit('whole', say('explorer.padded'), say('explorer.wholePicture'))}</div>
+  <div class="even two" id="device" role="group" aria-label=${say('runOn.label')}>${device('wasm', 'WebAssembly')}${device('webgpu', say('runOn.gpu'))}</div>
+  <p class="hint">${wordsOf(page) || say('runOn.hint')}</p>`,
       menu
     )
+  followDevice(page)
   page.store.on(['fit', 'ran'], show)
   show()
 }

@@ -11,7 +11,8 @@ const phases: Record<string, string> = {
   start: say('status.loading'),
   download: say('status.loadingModel'),
   read: say('status.preparingWeights'),
-  run: say('status.running')
+  run: say('status.running'),
+  compile: say('status.compiling')
 }
 
 /** @param progress null: it is over */
@@ -23,8 +24,8 @@ export function showProgress(progress: { phase: string; done: number; total: num
   if (total > 0) bar.value = done / total
   else bar.removeAttribute('value')
   showStatus(
-    phase === 'run'
-      ? phases.run
+    phase === 'run' || phase === 'compile'
+      ? phases[phase]
       : say('status.mb', {
           phase: phases[phase],
           done: fixed(done / 1e6, 1),

@@ -265,8 +265,8 @@ export async function numbers(page: Page, how: Parameters<Runner['statistics']>[
     heads: shape.heads,
     rules: model.rules,
     assumed: model.assumed ?? undefined,
-    backend: 'cpu',
-    device: engine.info.device,
+    backend: result.device === 'webgpu' ? 'webgpu' : 'cpu',
+    device: engine.ranOn,
     results: [
       {
         image: {

@@ -34,7 +34,7 @@ export async function provenanceOf({
     weights_sha256: engine.saved ? null : await hashesOf(source),
     picture: picture.name,
     settings: toHash({ ...store.get(), ...changes, ...(fit ? { fit } : {}) }) || '#',
-    device: engine.info.device,
+    device: engine.ranOn,
     ...(fit === 'whole' ? { fit } : {}),
     ...(changes && isChanged(changes)
       ? { changes: optionsOfChanges(changes, engine.shape).flat().join(' ') }

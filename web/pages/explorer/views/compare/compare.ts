@@ -125,7 +125,7 @@ class SecondModel {
       row: await engine.row(at),
       scores: page.drawn.scores && (await engine.row({ ...at, score })),
       score,
-      device: engine.info.device,
+      device: engine.ranOn,
       title: say('compare.samePlace', { other: others[other] }),
       shape: page.engine.shape,
       picture: pictureNow(page)
