@@ -125,12 +125,21 @@ static heed_status fill_seeds(const heed_explain_run *run, const heed_backward *
   return HEED_OK;
 }
 
-static heed_status write_seed(const heed_explain_run *run, const heed_backward *backward,
-                              const float *seed, heed_error *error) {
-  (void)run;
+static heed_status write_seed(const heed_backward *backward, const float *seed, heed_error *error) {
   return heed_session_write(
       backward->session, backward->seed, seed,
       backward->batch * heed_backward_size(backward, backward->of) * sizeof *seed, error);
+}
+
+heed_status heed_backward_seed(const heed_explain_run *run, const heed_backward *backward,
+                               heed_error *error) {
+  const size_t count = backward->batch * heed_backward_size(backward, backward->of);
+  float *seed = heed_alloc(run->context, count, sizeof *seed);
+  if (!seed) return heed_fail_memory(error, "gradient", count * sizeof *seed);
+  heed_status status = fill_seeds(run, backward, seed, error);
+  if (status == HEED_OK) status = write_seed(backward, seed, error);
+  heed_free(run->context, seed);
+  return status;
 }
 
 heed_status heed_backward_open(const heed_explain_run *run, heed_backward *to,
@@ -143,13 +152,7 @@ heed_status heed_backward_open(const heed_explain_run *run, heed_backward *to,
   to->of = heed_target_value(run, &run->pass);
   if (run->target.texts) to->of = define_unit(to->graph, to->of);
   HEED_TRY(prepare(run, to, rules, error));
-  const size_t count = to->batch * heed_backward_size(to, to->of);
-  float *seed = heed_alloc(run->context, count, sizeof *seed);
-  if (!seed) return heed_fail_memory(error, "gradient", count * sizeof *seed);
-  heed_status status = fill_seeds(run, to, seed, error);
-  if (status == HEED_OK) status = write_seed(run, to, seed, error);
-  heed_free(run->context, seed);
-  return status;
+  return heed_backward_seed(run, to, error);
 }
 
 /* The length of the picture's embedding is held: the score of text k is exp(scale) e^ . t^. */
@@ -199,7 +202,7 @@ heed_status heed_backward_open_texts(const heed_explain_run *run, heed_backward 
   float *seed = heed_alloc(run->context, count, sizeof *seed);
   if (!seed) return heed_fail_memory(error, "gradient", count * sizeof *seed);
   heed_status status = fill_text_seeds(run, length, seed, error);
-  if (status == HEED_OK) status = write_seed(run, to, seed, error);
+  if (status == HEED_OK) status = write_seed(to, seed, error);
   if (status == HEED_OK)
     status = heed_session_write(to->session, heed_graph_find(to->graph, "input_ids"), ids->data,
                                 (size_t)heed_shape_count(&ids->shape) * sizeof(int32_t), error);
@@ -250,7 +253,6 @@ heed_status heed_backward_score(const heed_explain_run *run, const heed_backward
                                 uint32_t b, double *score, heed_error *error) {
   const size_t size = heed_backward_size(backward, backward->of);
   const heed_target *target = &run->target;
-  double constant;
   float *seed = heed_alloc(run->context, 2 * size, sizeof *seed), *of = seed ? seed + size : NULL;
   heed_status status = seed ? heed_backward_value(backward, backward->of, b, of, error)
                             : heed_fail_memory(error, "gradient", 2 * size * sizeof *seed);
@@ -258,7 +260,7 @@ heed_status heed_backward_score(const heed_explain_run *run, const heed_backward
   if (status == HEED_OK && target->kind == HEED_TARGET_STATE)
     *score = (double)of[(size_t)target->token * run->info.width + target->channel];
   else if (status == HEED_OK)
-    status = fill_seed(run, b, (uint32_t)size, seed, &constant, error);
+    status = fill_seed(run, b, (uint32_t)size, seed, score, error);
   for (size_t i = 0; i < size && status == HEED_OK && target->kind != HEED_TARGET_STATE; i++)
     if (seed[i] != 0.0f) *score += (double)seed[i] * (double)of[i];
   heed_free(run->context, seed);

@@ -22,6 +22,10 @@ heed_status heed_backward_want_weights(const heed_explain_run *run, heed_backwar
  * UNSUPPORTED, OUT_OF_MEMORY, those of a session. */
 heed_status heed_backward_open(const heed_explain_run *run, heed_backward *backward,
                                const heed_gradient_rules *rules, heed_error *error);
+/* Writes the weights of the score of a pass that is open, as opening it does: those of another
+ * class, too. */
+heed_status heed_backward_seed(const heed_explain_run *run, const heed_backward *backward,
+                               heed_error *error);
 /* The text tower, whose scores are the sums over all pictures. */
 heed_status heed_backward_open_texts(const heed_explain_run *run, heed_backward *backward,
                                      heed_error *error);
@@ -37,7 +41,7 @@ heed_status heed_backward_gradient(const heed_backward *backward, heed_value val
                                    float *to, heed_error *error);
 heed_status heed_backward_value(const heed_backward *backward, heed_value value, uint32_t b,
                                 float *to, heed_error *error);
-/* The score of picture b of the last run, less what is constant in it. */
+/* The score of picture b of the last run. */
 heed_status heed_backward_score(const heed_explain_run *run, const heed_backward *backward,
                                 uint32_t b, double *score, heed_error *error);
 

@@ -247,8 +247,32 @@ void heed_pass_close(const heed_explain_run *run, heed_pass *pass) {
   heed_held_close(run, pass);
 }
 
-/* Both passes, as far as a method wants the second. */
-static heed_status run_passes(heed_explain_run *run, heed_error *error) {
+static heed_status prepare_methods(heed_explain_run *run, heed_error *error) {
+  for (size_t i = 0; i < METHODS; i++) {
+    const heed_explain_method *method = methods[i];
+    if (!method->prepare || !heed_explain_listed(run->desc->methods, method->name)) continue;
+    HEED_TRY(method->prepare(run, &run->pass, error));
+    if (run->source.graph && method->source) HEED_TRY(method->prepare(run, &run->source, error));
+  }
+  return HEED_OK;
+}
+
+/* What the methods check, of a pass that was prepared before: what they keep goes to lists that are
+ * dropped. */
+static heed_status check_kept(heed_explain_run *run, heed_error *error) {
+  const heed_pass prepared = run->pass;
+  run->pass.kept = NULL;
+  run->pass.held = NULL;
+  run->pass.kept_count = run->pass.kept_room = run->pass.held_count = run->pass.held_room = 0;
+  const heed_status status = prepare_methods(run, error);
+  heed_free(run->context, run->pass.kept);
+  heed_held_close(run, &run->pass);
+  run->pass = prepared;
+  return status;
+}
+
+/* Opens both passes, as far as a method wants the second, and prepares the methods. */
+static heed_status open_passes(heed_explain_run *run, heed_error *error) {
   const heed_named_tensor *pixels = heed_explain_find(run, "pixel_values"),
                           *other = heed_explain_find(run, "source.pixel_values");
   bool source = false;
@@ -259,15 +283,13 @@ static heed_status run_passes(heed_explain_run *run, heed_error *error) {
   if (!kept) HEED_TRY(open_graph(run, &run->pass, pixels, error));
   if (source) HEED_TRY(open_graph(run, &run->source, other, error));
   HEED_TRY(heed_target_prepare(run, error));
-  for (size_t i = 0; i < METHODS; i++) {
-    const heed_explain_method *method = methods[i];
-    if (kept || !method->prepare || !heed_explain_listed(run->desc->methods, method->name))
-      continue;
-    HEED_TRY(method->prepare(run, &run->pass, error));
-    if (source && method->source) HEED_TRY(method->prepare(run, &run->source, error));
-  }
-  HEED_TRY(run_pass(run, &run->pass, pixels, error));
-  return source ? run_pass(run, &run->source, other, error) : HEED_OK;
+  return kept ? check_kept(run, error) : prepare_methods(run, error);
+}
+
+static heed_status run_passes(heed_explain_run *run, heed_error *error) {
+  const heed_named_tensor *other = heed_explain_find(run, "source.pixel_values");
+  HEED_TRY(run_pass(run, &run->pass, heed_explain_find(run, "pixel_values"), error));
+  return run->source.graph ? run_pass(run, &run->source, other, error) : HEED_OK;
 }
 
 /* Whether no listed method needs a score, and none is asked for. */
@@ -278,13 +300,19 @@ static bool wants_no_score(const heed_explain_desc *desc) {
   return none;
 }
 
-/* Whether nobody reads the pass any more. */
-static bool is_pass_done(const heed_explain_run *run) {
-  bool done = !(run->wants_texts && run->target.texts) && !run->desc->explainer;
+/* Whether all methods are computed from reverse passes. */
+static bool is_all_reverse(const heed_explain_run *run) {
+  bool all = !(run->wants_texts && run->target.texts);
   for (size_t i = 0; i < METHODS; i++)
-    done =
-        done && (methods[i]->reverse || !heed_explain_listed(run->desc->methods, methods[i]->name));
-  return done;
+    all =
+        all && (methods[i]->reverse || !heed_explain_listed(run->desc->methods, methods[i]->name));
+  return all;
+}
+
+/* Whether the reverse pass is all that is run: its own run gives the score, where what goes back
+ * from the score asks nothing of the picture's values. */
+static bool is_reverse_alone(const heed_explain_run *run) {
+  return run->backward.count && run->target.kind != HEED_TARGET_LARGEST && is_all_reverse(run);
 }
 
 /* The reverse passes that methods asked for. Where the pass is done it goes first, so that its
@@ -294,8 +322,10 @@ static heed_status run_backward(heed_explain_run *run, heed_error *error) {
   size_t count;
   if (!run->backward.count) return HEED_OK;
   HEED_TRY(heed_share_hold(run->context, &weights, &count, error));
-  if (is_pass_done(run)) heed_pass_end(&run->pass);
-  const heed_status status = heed_backward_open(run, &run->backward, NULL, error);
+  if (is_all_reverse(run) && !run->desc->explainer) heed_pass_end(&run->pass);
+  const heed_status status = run->backward.session
+                                 ? heed_backward_seed(run, &run->backward, error)
+                                 : heed_backward_open(run, &run->backward, NULL, error);
   heed_share_let_go(run->context, weights, count);
   HEED_TRY(status);
   HEED_TRY(
@@ -310,7 +340,8 @@ static heed_status add_score(heed_explain_run *run, heed_error *error) {
   if (!score) return HEED_OUT_OF_MEMORY;
   for (uint32_t b = 0; b < run->pass.batch; b++) {
     double one;
-    HEED_TRY(heed_target_score(run, &run->pass, b, &one, error));
+    HEED_TRY(run->pass.session ? heed_target_score(run, &run->pass, b, &one, error)
+                               : heed_backward_score(run, &run->backward, b, &one, error));
     score[b] = (float)one;
   }
   return HEED_OK;
@@ -325,10 +356,16 @@ static heed_status explain(heed_explain_run *run, heed_error *error) {
                      "explain: not a vision transformer (expected a model of images)");
   run->scoreless = wants_no_score(run->desc);
   HEED_TRY(heed_target_open(run, error));
-  HEED_TRY(run_passes(run, error));
-  HEED_TRY(heed_target_settle(run, error));
-  HEED_TRY(add_score(run, error));
-  HEED_TRY(run_backward(run, error));
+  HEED_TRY(open_passes(run, error));
+  if (is_reverse_alone(run)) {
+    HEED_TRY(run_backward(run, error));
+    HEED_TRY(add_score(run, error));
+  } else {
+    HEED_TRY(run_passes(run, error));
+    HEED_TRY(heed_target_settle(run, error));
+    HEED_TRY(add_score(run, error));
+    HEED_TRY(run_backward(run, error));
+  }
   for (size_t i = 0; i < METHODS; i++) {
     if (!heed_explain_listed(run->desc->methods, methods[i]->name)) continue;
     HEED_TRY(heed_check_cancel(run->desc->hooks, methods[i]->name, error));

@@ -1,8 +1,8 @@
 /* What explanations cost beside a run: times in turn, so that a busy machine slows both, and the
  * most bytes that heed held at a time.
- *   bench_explain MODEL THREADS SIDE ROUNDS METHODS [SITES]
+ *   bench_explain MODEL THREADS SIDE ROUNDS METHODS [SITES [TARGET]]
  * Prints medians of a run of the model alone and of heed_explain of these methods, and the median
- * of the ratios of pairs. With `patch` the picture is patched from another one. */
+ * of the ratios of pairs. SITES may be "". With `patch` the picture is patched from another one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void compare(heed_session *session, heed_context *context, const heed_exp
 
 int main(int argc, char **argv) {
   if (argc < 6) {
-    fprintf(stderr, "usage: bench_explain MODEL THREADS SIDE ROUNDS METHODS [SITES]\n");
+    fprintf(stderr, "usage: bench_explain MODEL THREADS SIDE ROUNDS METHODS [SITES [TARGET]]\n");
     return 2;
   }
   const heed_context_desc counted = {.struct_size = sizeof counted,
@@ -151,10 +151,12 @@ int main(int argc, char **argv) {
       .model = model,
       .backend = backend,
       .methods = argv[5],
-      .target = info.classes ? NULL : "vector",
+      .target = argc > 7       ? argv[7]
+                : info.classes ? NULL
+                               : "vector",
       .inputs = inputs,
       .input_count = strstr(argv[5], "patch") || strstr(argv[5], "atp") ? 3 : 2,
-      .sites = argc > 6 ? argv[6] : NULL};
+      .sites = argc > 6 && *argv[6] ? argv[6] : NULL};
   must(heed_session_write(session, heed_graph_find(own.graph, "pixel_values"), inputs[0].data,
                           count * sizeof(float), &error));
   must(heed_session_run(session, NULL, &error));

@@ -53,29 +53,73 @@ static void test_whole_levels(void **state) {
   }
 }
 
-/* Two explanations with an explainer are those without one, whichever pictures come second. */
-static void test_explainer(void **state) {
-  (void)state;
+/* Explanations with an explainer are those without one, whichever pictures and targets come next.
+ */
+static void check_kept(const char *const *methods, const char *const *targets, size_t count) {
   two_pictures t;
   open_pictures(&t);
   heed_explain_desc desc = desc_of(&t, test_backend_get(0), NULL), kept = desc;
   float *pixels = t.in.data[0];
-  const size_t count = (size_t)heed_shape_count(&t.in.tensor[0].shape);
-  static const char *const targets[] = {NULL, NULL, "1", NULL};
+  const size_t numbers = (size_t)heed_shape_count(&t.in.tensor[0].shape);
   assert_string_equal(t.in.tensor[0].name, "pixel_values");
   assert_ok(heed_explainer_create(test_backend_context(), &kept.explainer, &error));
-  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+  for (size_t i = 0; i < count; i++) {
     heed_explanation *made[2];
     desc.target = kept.target = targets[i];
-    if (i == 3) kept.methods = desc.methods = "norms,pca";
+    desc.methods = kept.methods = methods[i];
     assert_ok(heed_explain(test_backend_context(), &desc, &made[0], &error));
     assert_ok(heed_explain(test_backend_context(), &kept, &made[1], &error));
     check_same(made);
-    for (size_t k = 0; k < count; k++) pixels[k] = 0.5f - pixels[k];
+    for (size_t k = 0; k < numbers; k++) pixels[k] = 0.5f - pixels[k];
   }
   heed_explainer_destroy(kept.explainer);
   heed_explainer_destroy(NULL);
   close_pictures(&t);
+}
+
+static void test_explainer(void **state) {
+  (void)state;
+  const char *usual = desc_of(&(two_pictures){0}, NULL, NULL).methods;
+  const char *const methods[] = {usual, usual, usual, "norms,pca"}, *const targets[] = {NULL, NULL,
+                                                                                        "1", NULL};
+  check_kept(methods, targets, sizeof targets / sizeof *targets);
+}
+
+/* What is kept spares no check: the next explanation may lack an input, or ask for too much. */
+static void test_explainer_checks(void **state) {
+  (void)state;
+  two_pictures t;
+  heed_explanation *made;
+  open_judged(&t);
+  heed_explain_desc desc = desc_of(&t, test_backend_get(0), "1");
+  assert_ok(heed_explainer_create(test_backend_context(), &desc.explainer, &error));
+  for (uint32_t i = 0; i < 2; i++) {
+    desc.methods = i ? "gradcam,ig" : "deletion";
+    desc.input_count = t.in.count;
+    desc.ig_steps = 2;
+    assert_ok(heed_explain(test_backend_context(), &desc, &made, &error));
+    heed_explanation_destroy(made);
+    desc.input_count = 1;
+    desc.ig_steps = HEED_IG_MOST_STEPS + 1;
+    assert_int_equal(heed_explain(test_backend_context(), &desc, &made, &error),
+                     i ? HEED_INVALID_ARGUMENT : HEED_INVALID_FILE);
+    assert_non_null(strstr(error.message, i ? "too many steps" : "judge.map"));
+  }
+  heed_explainer_destroy(desc.explainer);
+  close_pictures(&t);
+}
+
+/* The reverse pass that is kept serves other classes; a state, and no target, have passes of their
+ * own. */
+static void test_explainer_of_gradients(void **state) {
+  (void)state;
+  static const char *const
+      targets[] = {"2", "1", "0-3", "1", NULL, "2", "layer.0.output[3,4]", "layer.0.output[3,5]",
+                   "4", "4", "4",   "4"},
+      *const methods[] = {"grad,gradcam", "grad,gradcam", "grad,gradcam",  "grad,gradcam,norms",
+                          "grad,gradcam", "grad,gradcam", "grad,gradcam",  "grad,gradcam",
+                          "relevancy",    "relevancy",    "ig,inputxgrad", "ig,inputxgrad"};
+  check_kept(methods, targets, sizeof targets / sizeof *targets);
 }
 
 /* Without a target a model without classes has no score, and methods that need none do not mind. */
@@ -369,11 +413,15 @@ static void test_ablated_heads(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_whole_levels), cmocka_unit_test(test_explainer),
-      cmocka_unit_test(test_no_score),     cmocka_unit_test(test_groups_and_outliers),
-      cmocka_unit_test(test_occlusion),    cmocka_unit_test(test_ablation),
-      cmocka_unit_test(test_ablated_heads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_levels),
+                                     cmocka_unit_test(test_explainer),
+                                     cmocka_unit_test(test_explainer_of_gradients),
+                                     cmocka_unit_test(test_explainer_checks),
+                                     cmocka_unit_test(test_no_score),
+                                     cmocka_unit_test(test_groups_and_outliers),
+                                     cmocka_unit_test(test_occlusion),
+                                     cmocka_unit_test(test_ablation),
+                                     cmocka_unit_test(test_ablated_heads)};
   if (!test_backend_count()) return 1;
   return cmocka_run_group_tests_name("explain_rules", tests, NULL, test_backend_close_all);
 }

@@ -910,7 +910,10 @@ export interface Session {
    * Deletion, insertion, flipping, road, localisation and spearman judge a map of yours: map [N], or for
    * flipping, road and localisation pixelMap [h, w]. otherMap [N]: of spearman. mask [h, w]: of localisation,
    * not 0 is where the answer is. steps: of deletion and insertion, 10. curves: of tokens that leave, of
-   * pixels, or both (default). flipPixels: of a step of flipping, 1. percent: of road. onProgress
+   * pixels, or both (default). flipPixels: of a step of flipping, 1. percent: of road.
+   *
+   * keep: what the methods run on, weights and memory, stays until the model is closed, for a next call with `keep`
+   * and the same methods and maps. Of gradients it is kept for any class. Default false. onProgress
    * tells of the runs of patch and occlusion.
    *
    * Throws 'INVALID_ARGUMENT' for an unknown method, map, target, site or head, before the first run, and where
@@ -918,8 +921,8 @@ export interface Session {
    * within a method as soon as a run of it ends where memory is shared. */
   explain(
     options: {
-      methods?: ExplainMethod[]
-      maps?: PatchMap[]
+      methods?: readonly ExplainMethod[]
+      maps?: readonly PatchMap[]
       layer?: number
       batch?: number
       source?: Session
@@ -941,6 +944,7 @@ export interface Session {
       curves?: 'both' | 'tokens' | 'pixels'
       flipPixels?: number
       percent?: number[]
+      keep?: boolean
     } & CallOptions
   ): Promise<Explanation>
   /** Frees the session's memory. Later calls reject. */

@@ -375,6 +375,7 @@ export class Engine {
     this.#models.delete(id)
     const { module, address, files } = model,
       { exports, web } = module
+    model.endKept?.()
     model.whole?.close()
     model.gpu?.close()
     model.texts?.close()
@@ -860,8 +861,9 @@ export class Engine {
         graph: () => this.#graphRuns(args, context)
       }),
       run: async (module, text, call) => {
-        const { model, address } = this.#wholeModel(module, args.id),
-          tower = text && (model.texts ??= this.#openAgain(module, model, true)),
+        const { model, address } = this.#wholeModel(module, args.id)
+        if (args.keep) model.endKept = () => module.exports.explain_end(address)
+        const tower = text && (model.texts ??= this.#openAgain(module, model, true)),
           streams = model.files.flatMap(({ file, held }) => (held ? [] : [file]))
         this.#taken = []
         await withSources(streams, context.progress, context.signal, () =>

@@ -92,6 +92,7 @@ async function explainRuns(
       ...args,
       layer: args.layer ?? -1,
       sourceMean: Number(args.sourceMean ?? false),
+      keep: Number(args.keep ?? false),
       curves: module.code('curves', args.curves ?? 'both'),
       pictures: 1,
       ...from.grid(args.id)

@@ -77,7 +77,7 @@ export const tables: Record<string, string> = /* @__PURE__ */ (() => ({
     place +
     call,
   explain:
-    'methods:Names maps:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names heads:Names clusters:Size square:Size sourceMean:Boolean noise:Float32Array igSteps:Size map:Float32Array otherMap:Float32Array pixelMap:Float32Array mask:Uint8Array steps:Size curves:both|tokens|pixels flipPixels:Size percent:Numbers' +
+    'methods:Names maps:Names layer:Count batch:Count source:Any target:Count|Name|Numbers vector:Float32Array texts:Texts sites:Names heads:Names clusters:Size square:Size sourceMean:Boolean noise:Float32Array igSteps:Size map:Float32Array otherMap:Float32Array pixelMap:Float32Array mask:Uint8Array steps:Size curves:both|tokens|pixels flipPixels:Size percent:Numbers keep:Boolean' +
     call
 }))()
 

@@ -107,8 +107,8 @@ export interface Methods {
   explain: {
     args: {
       id: number
-      methods?: string[]
-      maps?: string[]
+      methods?: readonly string[]
+      maps?: readonly string[]
       layer?: number
       batch?: number
       source?: number
@@ -130,6 +130,7 @@ export interface Methods {
       curves?: 'both' | 'tokens' | 'pixels'
       flipPixels?: number
       percent?: number[]
+      keep?: boolean
     }
     result: Explanation
   }
@@ -368,6 +369,7 @@ export type ExportName =
   | 'patches_cluster'
   | 'patches_pca'
   | 'explain'
+  | 'explain_end'
   | 'explain_method'
   | 'patches_similarity'
   | 'pickle_open'
@@ -459,6 +461,8 @@ export interface OpenModel {
   gpu?: { address: number; of: import('../src/gpu.js').Gpu; close(): void }
   /** The model in heed-all.wasm, once session.explain has run it there. */
   whole?: { address: number; close(): void }
+  /** Ends what session.explain kept for its next call. */
+  endKept?(): void
   /** Its text tower there, once texts were a target. */
   texts?: { address: number; close(): void }
 }

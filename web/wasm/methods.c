@@ -29,6 +29,11 @@ const char *heed_web_patch_map(uint32_t index) { return heed_patch_map_name(inde
 
 const char *heed_web_patch_map_method(uint32_t index) { return heed_patch_map_method(index); }
 
+void heed_web_explain_end(heed_web_model *model) {
+  heed_explainer_destroy(model->explainer);
+  model->explainer = NULL;
+}
+
 /* map.NAME [pictures, patches] of each map. */
 static heed_status take_maps(heed_web *web, const heed_explanation *explanation,
                              const uint32_t *maps, uint32_t count, uint32_t pictures,
@@ -48,7 +53,7 @@ static heed_status take_maps(heed_web *web, const heed_explanation *explanation,
   return status;
 }
 
-heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
+heed_status heed_web_explain(heed_web *web, heed_web_model *model, const heed_web_model *text,
                              const char *methods, const char *target, const char *sites,
                              const char *heads, const struct heed_web_out_explaining *wanted,
                              const double *percent, uint32_t percents, const uint32_t *maps,
@@ -60,28 +65,33 @@ heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const h
     memcpy(inputs[i].shape.dim, shapes + 2, 4 * sizeof *shapes);
   }
   const heed_hooks hooks = {sizeof hooks, tell, stop, NULL};
-  const heed_explain_desc desc = {.struct_size = sizeof desc,
-                                  .model = model->model,
-                                  .text = text ? text->model : NULL,
-                                  .backend = web->backend,
-                                  .methods = methods,
-                                  .target = *target ? target : NULL,
-                                  .layer_given = wanted->layer >= 0.0,
-                                  .layer = wanted->layer >= 0.0 ? (uint32_t)wanted->layer : 0,
-                                  .inputs = inputs,
-                                  .input_count = count,
-                                  .sites = *sites ? sites : NULL,
-                                  .heads = *heads ? heads : NULL,
-                                  .square = (uint32_t)wanted->square,
-                                  .source_mean = wanted->source_mean != 0.0,
-                                  .ig_steps = (uint32_t)wanted->ig_steps,
-                                  .steps = (uint32_t)wanted->steps,
-                                  .curves = (heed_curve_kind)wanted->curves,
-                                  .flip_pixels = (uint32_t)wanted->flip_pixels,
-                                  .percent = percents ? percent : NULL,
-                                  .percent_count = percents,
-                                  .hooks = &hooks};
+  heed_explain_desc desc = {.struct_size = sizeof desc,
+                            .model = model->model,
+                            .text = text ? text->model : NULL,
+                            .backend = web->backend,
+                            .methods = methods,
+                            .target = *target ? target : NULL,
+                            .layer_given = wanted->layer >= 0.0,
+                            .layer = wanted->layer >= 0.0 ? (uint32_t)wanted->layer : 0,
+                            .inputs = inputs,
+                            .input_count = count,
+                            .sites = *sites ? sites : NULL,
+                            .heads = *heads ? heads : NULL,
+                            .square = (uint32_t)wanted->square,
+                            .source_mean = wanted->source_mean != 0.0,
+                            .ig_steps = (uint32_t)wanted->ig_steps,
+                            .steps = (uint32_t)wanted->steps,
+                            .curves = (heed_curve_kind)wanted->curves,
+                            .flip_pixels = (uint32_t)wanted->flip_pixels,
+                            .percent = percents ? percent : NULL,
+                            .percent_count = percents,
+                            .hooks = &hooks};
   heed_explanation *explanation;
+  if (wanted->keep != 0.0 && !model->explainer) {
+    const heed_status made = heed_explainer_create(web->context, &model->explainer, &web->error);
+    if (made != HEED_OK) return made;
+  }
+  if (wanted->keep != 0.0) desc.explainer = model->explainer;
   heed_status status = heed_explain(web->context, &desc, &explanation, &web->error);
   if (status != HEED_OK) return status;
   take_all(explanation);

@@ -28,8 +28,8 @@ RECORD(dtype, FIELD(f32) FIELD(f16) FIELD(bf16) FIELD(u8) FIELD(i32))
 RECORD(fusion, FIELD(mean) FIELD(min) FIELD(max))
 /* heed_curve_kind */
 RECORD(curves, FIELD(both) FIELD(tokens) FIELD(pixels))
-/* What JavaScript passes to explain, of heed_explain_desc; layer below 0: none; pictures, rows and
- * columns of the maps over patches */
+/* What JavaScript passes to explain, of heed_explain_desc; layer below 0: none; keep: 1 or 0;
+ * pictures, rows and columns of the maps over patches */
 RECORD(explaining, HEED_WEB_EXPLAINING(FIELD))
 
 /* of a WebGPU device: heed_gpu_limits; half: weights in fp16 */

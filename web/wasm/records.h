@@ -89,6 +89,7 @@
   FIELD(steps)                     \
   FIELD(curves)                    \
   FIELD(flip_pixels)               \
+  FIELD(keep)                      \
   FIELD(pictures)                  \
   FIELD(rows)                      \
   FIELD(columns)

@@ -63,6 +63,7 @@ struct heed_web_model {
   heed_model_file *files;
   uint32_t file_count;
   char *names;
+  heed_explainer *explainer; /* what explain keeps for its next call, or NULL */
 };
 
 struct heed_web_session {
@@ -386,12 +387,14 @@ enum { HEED_WEB_EXPLAIN_INPUTS = 9 };
  * the numbers of the record `explaining`. inputs: names, one after the other; shapes [count, 6]:
  * dtype, rank and four dimensions; data [count]; at most HEED_WEB_EXPLAIN_INPUTS. */
 HEED_WEB_EXPORT(explain)
-heed_status heed_web_explain(heed_web *web, const heed_web_model *model, const heed_web_model *text,
+heed_status heed_web_explain(heed_web *web, heed_web_model *model, const heed_web_model *text,
                              const char *methods, const char *target, const char *sites,
                              const char *heads, const struct heed_web_out_explaining *wanted,
                              const double *percent, uint32_t percents, const uint32_t *maps,
                              uint32_t map_count, const char *names, const uint32_t *shapes,
                              const void *const *data, uint32_t count);
+/* Ends what explain keeps for its next call; to be called before model_close. */
+HEED_WEB_EXPORT(explain_end) void heed_web_explain_end(heed_web_model *model);
 
 /* graph.c: the graph of an ONNX file. */
 /* The way that heed_onnx_open_model takes, of the record `way` or the one that is asked for; files

@@ -415,9 +415,10 @@ typedef struct heed_explain_desc {
 
 /* Keeps the graph, the plan, the session and its memory of an explanation for the next one that has
  * the same model, backend, methods, target and sizes: that takes a run and what its methods
- * compute. Nothing is kept of explanations with gradients, texts or a second image. One call of
- * heed_explain uses it at a time. It is destroyed before the model and the backend. Statuses:
- * OUT_OF_MEMORY. */
+ * compute. Of gradients it keeps the reverse pass, where a target is given and no other method is:
+ * then another class has the same target. Nothing is kept of other explanations with gradients, and
+ * of those with texts or a second image. One call of heed_explain uses it at a time. It is
+ * destroyed before the model and the backend. Statuses: OUT_OF_MEMORY. */
 typedef struct heed_explainer heed_explainer;
 HEED_NODISCARD HEED_API heed_status heed_explainer_create(heed_context *context,
                                                           heed_explainer **explainer,

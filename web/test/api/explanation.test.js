@@ -191,6 +191,20 @@ test('maps over patches, with the methods that they need', async () => {
   assert.equal(found['map.centre']?.data[0], Math.fround(-Math.hypot(rows - 1, columns - 1)))
   for (const name of Object.keys(found))
     assert.match(name, /^(score|map\..*|relevancy\.chefer|gradcam\.\d|ledger\..*)$/)
+  /* What is kept changes no number, for another class and another image. */
+  for (const [seed, target] of [
+    [159, 3],
+    [159, 4],
+    [7, 4]
+  ]) {
+    await session.run((await runtime.scene(seed)).image)
+    const wanted = /** @type {const} */ ({ maps: ['gradcam', 'relevancy'], target })
+    assert.deepEqual(
+      await session.explain({ ...wanted, keep: true }),
+      await session.explain(wanted)
+    )
+  }
+  await session.run((await runtime.scene(159)).image)
   /* A map is judged by what the model does without its patches. */
   const map = /** @type {Float32Array} */ (found['map.relevancy']?.data),
     judged = await session.explain({

@@ -41,6 +41,7 @@ test('the camera runs live from its dialog, in which axe finds no violation; a c
   await page.click('#camera-live')
   const [, rate] = await said(page, /Camera: ([\d.]+) frames per second/)
   assert.ok(Number(rate) > 0)
+  assert.equal(await page.locator('#samples [aria-pressed=true]').count(), 0)
   await page.click('#view [name=clip]')
   await said(page, /12 frames on one scale, to [\d.]+ × uniform/)
   assert.equal(await page.locator('#view .frames button').count(), 12)

@@ -41,10 +41,13 @@ async function connectSamples(page: Page) {
       return button
     })
   )
-  const mark = () =>
+  /* A frame of the camera leaves the state's scene, and is none. */
+  const mark = () => {
+    const shown = page.picture && !page.picture.drawing ? null : page.store.get().scene
     pictures.forEach(({ scene }, i) =>
-      element('samples').children[i].setAttribute('aria-pressed', scene === page.store.get().scene)
+      element('samples').children[i].setAttribute('aria-pressed', scene === shown)
     )
+  }
   page.store.on(['scene', 'ran'], mark)
   mark()
   element('another').addEventListener('click', async () => {

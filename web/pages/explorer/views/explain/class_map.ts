@@ -91,13 +91,21 @@ class Maps {
     return this.#verdicts.get(`${name} ${score.name}`)
   }
 
-  async make(names: readonly Offered[], { session }: Seen, score: Score, signal: AbortSignal) {
+  /** keep: what the last map was made on stays for the next label. */
+  async make(
+    names: readonly Offered[],
+    { session }: Seen,
+    score: Score,
+    signal: AbortSignal,
+    keep = false
+  ) {
     const missing = names.filter((name) => !this.kept(name, score))
     if (!missing.length) return
     const found = await session.explain({
       maps: missing,
       ...score.options,
       igSteps: nodes,
+      keep,
       signal
     })
     for (const name of missing)
@@ -317,7 +325,7 @@ class ClassMap implements View {
       if (!latest()) return
       if (!score) return this.#show(say('targets.needsText'))
       this.#maps.of(String(this.#page.store.get().ran))
-      await this.#maps.make([chosen], seen, score, this.#left)
+      await this.#maps.make([chosen], seen, score, this.#left, this.#isLight)
       if (!latest()) return
       this.#show(this.#words, seen, score)
       if (this.#isLight && !this.#running && !this.#maps.verdict(chosen, score))
