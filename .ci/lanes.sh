@@ -66,6 +66,7 @@ lacks() { # build
     arm64) set -- arm64 aarch64-linux-gnu-gcc qemu-aarch64 ;;
     armhf) set -- armhf arm-linux-gnueabihf-gcc qemu-arm ;;
     i686) set -- i686 i686-linux-gnu-gcc /usr/i686-linux-gnu/lib/ld-linux.so.2 ;;
+    i686san) set -- i686 i686-linux-gnu-gcc /usr/i686-linux-gnu/lib/ld-linux.so.2 '/usr/lib/gcc-cross/i686-linux-gnu/*/libasan.so' ;;
     mingw)
       wine=$(command -v /usr/lib/wine/wine64 || command -v wine64 || echo wine64)
       WINEPREFIX="$build/wine" WINEDEBUG=-all "$wine" wineboot -i || : # two tests that start at once would both make its folder

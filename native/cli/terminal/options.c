@@ -240,7 +240,9 @@ static void print_log(heed_log_level level, const char *line, void *user) {
   if (level >= HEED_LOG_WARNING && !cli->silent) fprintf(stderr, "heed: %s\n", line);
 }
 
+/* One that is there stays: of who runs a verb with memory of its own. */
 static int open_context(cli_state *cli) {
+  if (cli->context) return -1;
   heed_context_desc desc = HEED_CONTEXT_DESC_INIT;
   desc.log = print_log;
   desc.log_user = cli;
