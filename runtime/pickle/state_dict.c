@@ -197,7 +197,6 @@ static heed_status walk_container(walk *w, heed_pickle_id id, size_t length, uin
 
 static heed_status count_tensors(walk *w, heed_pickle_id id, uint32_t *tensors) {
   w->tensors = 0;
-  w->path[0] = '\0';
   HEED_TRY(walk_container(w, id, 0, 0, heed_pickle_kind_of(w->heap, id) == HEED_PICKLE_DICT));
   *tensors = w->tensors;
   return HEED_OK;

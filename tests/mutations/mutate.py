@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one line of the sources at a time and runs tests until one fails: what share of mistakes does a lane catch?
 
-  mutate.py FOLDER [--count N] [--seed S] [--lanes check,test] [--only PREFIX,...] [--minutes M]
+  mutate.py FOLDER [--count N] [--seed S] [--lanes check,test] [--only PREFIX,...] [--tests PATTERN] [--minutes M]
   mutate.py FOLDER --report           the shares and the survivors so far
 
 FOLDER gets a clone of the commit that is checked out, its builds (release; wasm for web/src) and results.jsonl, one line a
@@ -9,7 +9,8 @@ mutant; a second run goes on where the first ended, and takes survivors through 
 a seed from runtime/, native/ and web/src: comparisons, logic, arithmetic, numbers off by one, statements dropped, arguments
 swapped. Comments, strings, messages and tables are left alone. What does not compile, or leaves every program as it was, is drawn
 again; so are leaks, which the sanitizers see. The nearest tests run first: those that share most words with the file's path, then the quickest. C is tested natively
-alone; sanitizers, other drivers and other machines run the same tests and are not counted.
+alone; sanitizers, other drivers and other machines run the same tests and are not counted. --tests builds and runs the C tests whose
+whole name fits a regular expression, and no others: a part of the sources beside what tests it.
 """
 import argparse, hashlib, json, os, random, re, signal, subprocess, sys, time
 
@@ -90,17 +91,20 @@ def draw(tree, seed):
 class Build:
     """A tree of CMake: its tests, what they cost, and the programs that they run."""
 
-    def __init__(self, folder, tree, preset, targets, settings, lanes):
+    def __init__(self, folder, tree, preset, targets, settings, lanes, wanted=""):
         self.folder, self.preset, self.targets = os.path.join(tree, "build", preset), preset, targets
         self.log = os.path.join(folder, preset + ".log")
         if not os.path.exists(os.path.join(self.folder, "build.ninja")):
             cache = "-DCMAKE_C_COMPILER_LAUNCHER=ccache" if subprocess.run(["which", "ccache"], capture_output=True).returncode == 0 else ""
             subprocess.run(["cmake", "--preset", preset, "-DHEED_TESTS=ON", *settings, *([cache] if cache else [])], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+        if wanted:
+            known = subprocess.run(["ninja", "-t", "targets", "all"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            self.targets = [name for name in re.findall(r"^(\w+): phony$", known, re.M) if re.fullmatch(wanted, name)]
         if not self.make():
             sys.exit(f"{preset}: the build of the unchanged tree failed ({self.log})")
         self.hashes = self.programs()
         listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
-        self.tests = [test for test in map(self.test, json.loads(listed)["tests"]) if test]
+        self.tests = [test for test in map(self.test, json.loads(listed)["tests"]) if test and re.fullmatch(wanted or ".*", test["name"])]
         self.baseline = os.path.join(folder, preset + "-baseline.json")
         self.cost = json.load(open(self.baseline)) if os.path.exists(self.baseline) else {}
         for lane in lanes:
@@ -219,6 +223,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lanes", default="check,test")
     parser.add_argument("--only", default="")
+    parser.add_argument("--tests", default="")
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--report", action="store_true")
     arguments = parser.parse_args()
@@ -245,7 +250,7 @@ def main():
         if preset not in builds:
             settings = ["-DHEED_VULKAN=ON", "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld"] if preset == "release" else []
             pages = preset == "release" or lanes != ["check"]
-            builds[preset] = Build(folder, tree, preset, ["all" if pages else "package"], settings, lanes)
+            builds[preset] = Build(folder, tree, preset, ["all" if pages else "package"], settings, lanes, arguments.tests)
         return builds[preset]
 
     counted = sum(mutant["outcome"] in ("caught", "survived") for mutant in results.values())

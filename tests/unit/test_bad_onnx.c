@@ -86,6 +86,26 @@ static void test_two_meanings(void **state) {
   }
 }
 
+/* Fields that no version of the format has so far say nothing of an attribute's type. */
+static void test_later_fields(void **state) {
+  (void)state;
+  test_message graph = {0}, attribute = {0}, attributes = {0};
+  heed_onnx *onnx;
+  test_put_text(&attribute, 1, "axis");
+  test_put_number(&attribute, 3, 1);
+  test_put_number(&attribute, 20, 2);
+  test_put_number(&attribute, 24, 1);
+  test_put_number(&attribute, 99, 1);
+  test_put_message(&attributes, 5, &attribute);
+  test_put_value(&graph, 11, "x");
+  test_put_node(&graph, "Softmax", "n", "x", "y", &attributes);
+  test_put_value(&graph, 12, "y");
+  test_message file = test_onnx_file(&graph);
+  assert_ok(open_bytes(file.data, file.size, &onnx));
+  heed_onnx_destroy(onnx);
+  free(file.data);
+}
+
 /* Each cut is an error. */
 static void test_truncated(void **state) {
   (void)state;
@@ -1019,6 +1039,7 @@ static void test_arguments(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_nameless_output),
                                      cmocka_unit_test(test_two_meanings),
+                                     cmocka_unit_test(test_later_fields),
                                      cmocka_unit_test(test_truncated),
                                      cmocka_unit_test(test_wire),
                                      cmocka_unit_test(test_graphs),

@@ -142,6 +142,8 @@ static void test_tensors(void **state) {
   REFUSE(SHAPED("K\7", "K\0\x85", "K\1\x85"), INVALID_FILE, "reaches past its storage");
   REFUSE(SHAPED(MINUS, TEST_2_3, TEST_3_1), INVALID_FILE, "invalid offset");
   REFUSE(SHAPED("N", TEST_2_3, TEST_3_1), INVALID_FILE, "invalid offset");
+  REFUSE(SHAPED("\x8A\x09\0\0\0\0\0\0\0\0\0", TEST_2_3, TEST_3_1), INVALID_FILE,
+         "invalid offset"); /* 0 of more than 64 bits */
   REFUSE(SHAPED("K\0", MINUS "K\3\x86", TEST_3_1), INVALID_FILE, "invalid shape");
   REFUSE(SHAPED("K\0", "N", TEST_3_1), INVALID_FILE, "invalid shape (expected a tuple");
   REFUSE(SHAPED("K\0", TEST_2_3, MINUS "K\1\x86"), INVALID_FILE, "invalid strides");
