@@ -146,30 +146,73 @@ static void change_seed(fuzz_input *b, const fuzz_seed *seeds, size_t seed_count
       fuzz_change_bytes(b, &random);
 }
 
-/* Changes of the files of a folder, each held to 100 MB and 2 s of processor time. */
-static int hold_to_budget(unsigned long runs, unsigned long first, const char *path) {
-  enum { MOST = 16384 };
-  static fuzz_seed seeds[MOST];
-  size_t count = 0;
-  double longest = 0;
-  fuzz_input b = {malloc(MAX_SIZE), 0, MAX_SIZE};
+static struct {
+  fuzz_seed seed[32768];
+  size_t count;
+} files;
+
+static void read_folder(const char *path) {
   DIR *folder = opendir(path);
-  for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL && count < MOST;) {
+  for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
     char name[4096];
     snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    if (*entry->d_name != '.')
-      seeds[count].bytes = test_read_file(name, &seeds[count].size), count++;
+    if (*entry->d_name == '.' || files.count == sizeof files.seed / sizeof *files.seed) continue;
+    fuzz_seed *seed = &files.seed[files.count++];
+    seed->bytes = test_read_file(name, &seed->size);
   }
-  if (!folder || count == 0 || !b.bytes) {
-    fprintf(stderr, "%s: no seeds\n", path);
-    return EXIT_FAILURE;
+  if (folder) closedir(folder);
+  if (files.count) return;
+  fprintf(stderr, "%s: no seeds\n", path);
+  exit(EXIT_FAILURE);
+}
+
+static void free_files(void) {
+  while (files.count > 0) free((void *)(uintptr_t)files.seed[--files.count].bytes);
+}
+
+static double seconds_since(clock_t start) { return (double)(clock() - start) / CLOCKS_PER_SEC; }
+
+/* Rounds over all files, until the processor time is over; a failure of each, at a point that the
+ * round gives. */
+static int fail_files(double seconds, char *const *folders) {
+  static uint64_t allocations[sizeof files.seed / sizeof *files.seed],
+      reads[sizeof files.seed / sizeof *files.seed];
+  const clock_t start = clock();
+  uint64_t failures = 0, round = 0, ignored, without = 0;
+  while (*folders) read_folder(*folders++);
+  for (; without < files.count && seconds_since(start) < seconds; round++) {
+    without = 0;
+    for (size_t i = 0; i < files.count && seconds_since(start) < seconds; i++) {
+      const fuzz_seed *seed = &files.seed[i];
+      const uint64_t point = (i + round) * UINT64_C(0x9E3779B97F4A7C15) >> 16;
+      if (round == 0)
+        fuzz_fail(seed->bytes, seed->size, 0, 0, &allocations[i], &reads[i]);
+      else if (round % 8 == 0 && reads[i])
+        fuzz_fail(seed->bytes, seed->size, 0, 1 + point % reads[i], &ignored, &ignored);
+      else if (allocations[i])
+        fuzz_fail(seed->bytes, seed->size, 1 + point % allocations[i], 0, &ignored, &ignored);
+      else
+        without++;
+      failures++;
+    }
   }
-  closedir(folder);
+  printf("%zu files, %llu failures in %llu rounds\n", files.count, (unsigned long long)failures,
+         (unsigned long long)round);
+  free_files();
+  return EXIT_SUCCESS;
+}
+
+/* Changes of the files of a folder, each held to 100 MB and 2 s of processor time. */
+static int hold_to_budget(unsigned long runs, unsigned long first, const char *path) {
+  double longest = 0;
+  fuzz_input b = {malloc(MAX_SIZE), 0, MAX_SIZE};
+  if (!b.bytes) return EXIT_FAILURE;
+  read_folder(path);
   for (unsigned long n = first; n < first + runs; n++) {
-    change_seed(&b, seeds, count, n, true);
+    change_seed(&b, files.seed, files.count, n, true);
     const clock_t start = clock();
     run(b.bytes, b.size);
-    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    const double seconds = seconds_since(start);
     if (seconds > longest) longest = seconds;
     if (seconds > 2 || fuzz_most_memory() > 100e6) {
       fprintf(stderr, "change %lu: over the budget: %.1f s, %.0f MB (expected 2 s, 100 MB)\n", n,
@@ -177,9 +220,9 @@ static int hold_to_budget(unsigned long runs, unsigned long first, const char *p
       abort();
     }
   }
-  printf("%lu changes of %zu seeds: one took at most %.2f s and %.0f MB\n", runs, count, longest,
-         fuzz_most_memory() / 1e6);
-  while (count > 0) free((void *)(uintptr_t)seeds[--count].bytes);
+  printf("%lu changes of %zu seeds: one took at most %.2f s and %.0f MB\n", runs, files.count,
+         longest, fuzz_most_memory() / 1e6);
+  free_files();
   free(b.bytes);
   return EXIT_SUCCESS;
 }
@@ -192,6 +235,7 @@ int fuzz_main(int argc, char **argv, const fuzz_seed *seeds, size_t seed_count,
   if (argc > 1 && !strcmp(argv[1], "--replay")) return replay(argv + 2);
   if (argc == 5 && !strcmp(argv[1], "--budget"))
     return hold_to_budget(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10), argv[4]);
+  if (argc > 3 && !strcmp(argv[1], "--fail")) return fail_files(strtod(argv[2], NULL), argv + 3);
   const unsigned long runs = argc > 1 ? strtoul(argv[1], NULL, 10) : HEED_FUZZ_RUNS,
                       first = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
   fuzz_input b = {malloc(MAX_SIZE), 0, MAX_SIZE};

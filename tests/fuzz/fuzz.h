@@ -4,7 +4,8 @@
  * replaces how often, a second one is the first change (to rerun a failure). `--write FOLDER
  * DICTIONARY` writes the seeds and the words for libFuzzer, `--replay FILE...` runs files,
  * `--budget RUNS FIRST FOLDER` changes the files of a folder and holds each run to what a reader
- * may take. */
+ * may take, `--fail SECONDS FOLDER...` reads files of folders while one allocation after another
+ * fails, and one read. */
 #ifndef HEED_TESTS_FUZZ_FUZZ_H
 #define HEED_TESTS_FUZZ_FUZZ_H
 
@@ -28,6 +29,10 @@ void fuzz_change(fuzz_input *input, test_random *random);
 
 /* Reads an input, and half of them again where an allocation or a read fails. */
 void fuzz_run(const uint8_t *data, size_t size);
+/* Reads an input while the allocation of this number fails, from 1, or the read; 0: none. How many
+ * there were. */
+void fuzz_fail(const uint8_t *data, size_t size, uint64_t allocation, uint64_t read,
+               uint64_t *allocations, uint64_t *reads);
 /* A context whose allocations fail when the run wants it, or are of more than 64 MB at once. */
 heed_context *fuzz_context(void);
 /* Bytes behind a callback that fails when the run wants it. `bytes` must outlive the source. */

@@ -56,7 +56,41 @@ void fuzz_read(const uint8_t *data, size_t size) {
   heed_context_destroy(context);
 }
 
-void fuzz_change(fuzz_input *input, test_random *random) { fuzz_change_safetensors(input, random); }
+/* The attributes are JSON in a text of the header: quotes in it have a backslash. False: there are
+ * none. */
+static bool change_attributes(fuzz_input *input, test_random *random) {
+  static const char key[] = "\"attrs\":\"";
+  static const char *const words[] = {"\"axis\"", "\"scale\"", "\"none\"",   "[1,0]", "[1,2,3]",
+                                      "[]",       "-1",        "2147483648", "0.5",   "null",
+                                      "true",     "\"same\"",  "{}",         NULL};
+  size_t begin = 8;
+  while (begin + sizeof key < input->size && memcmp(input->bytes + begin, key, sizeof key - 1) != 0)
+    begin++;
+  if (begin + sizeof key >= input->size) return false;
+  begin += sizeof key - 1;
+  size_t end = begin;
+  fuzz_input plain = fuzz_part(input->bytes, 0, 4096);
+  for (; end < input->size && input->bytes[end] != '"' && plain.size < plain.room; end++) {
+    if (input->bytes[end] == '\\' && ++end == input->size) break;
+    plain.bytes[plain.size++] = input->bytes[end];
+  }
+  fuzz_change_json(&plain, random, words);
+  fuzz_input text = fuzz_part(input->bytes, 0, 2 * plain.room);
+  for (size_t i = 0; i < plain.size; i++) {
+    if (plain.bytes[i] == '"' || plain.bytes[i] == '\\') text.bytes[text.size++] = '\\';
+    text.bytes[text.size++] = plain.bytes[i];
+  }
+  if (end <= input->size) fuzz_put(input, begin, end - begin, text.bytes, text.size);
+  fuzz_repair_length(input->bytes, input->size);
+  free(plain.bytes);
+  free(text.bytes);
+  return true;
+}
+
+void fuzz_change(fuzz_input *input, test_random *random) {
+  if (test_random_below(random, 2) == 0 && change_attributes(input, random)) return;
+  fuzz_change_safetensors(input, random);
+}
 
 #ifndef HEED_LIBFUZZER
 #define F32(name, shape, begin, end) \

@@ -81,17 +81,24 @@ void fuzz_must_refuse(heed_status status, const heed_error *error) {
   abort();
 }
 
+void fuzz_fail(const uint8_t *data, size_t size, uint64_t allocation, uint64_t read,
+               uint64_t *allocations, uint64_t *reads) {
+  memset(&now, 0, sizeof now);
+  now.no_allocation = allocation;
+  now.no_read = read;
+  fuzz_read(data, size);
+  *allocations = now.allocations;
+  *reads = now.reads;
+}
+
 void fuzz_run(const uint8_t *data, size_t size) {
   uint64_t hash = UINT64_C(0xCBF29CE484222325);
   for (size_t i = 0; i < size; i++) hash = (hash ^ data[i]) * UINT64_C(0x100000001B3);
-  memset(&now, 0, sizeof now);
-  fuzz_read(data, size);
-  const uint64_t allocations = now.allocations, reads = now.reads, what = hash >> 32;
+  uint64_t allocations, reads, what = hash >> 32;
+  fuzz_fail(data, size, 0, 0, &allocations, &reads);
   if (what % 2) return;
-  memset(&now, 0, sizeof now);
   if (what % 8 == 0 && reads)
-    now.no_read = 1 + (what >> 4) % reads;
-  else if (allocations)
-    now.no_allocation = 1 + (what >> 4) % allocations;
-  fuzz_read(data, size);
+    fuzz_fail(data, size, 0, 1 + (what >> 4) % reads, &allocations, &reads);
+  else
+    fuzz_fail(data, size, allocations ? 1 + (what >> 4) % allocations : 0, 0, &allocations, &reads);
 }
