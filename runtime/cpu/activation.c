@@ -222,4 +222,5 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.count, HEED_CPU_GRAIN), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_activation) = {.run = run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_activation) = {
+    .in_place = 1u << HEED_ACTIVATION_INPUT_X | 1u << HEED_ACTIVATION_INPUT_TIMES, .run = run};

@@ -66,6 +66,11 @@ static heed_attention_mode mode(const heed_backend *backend, const heed_plan *pl
   return ((const heed_cpu_backend *)backend)->level->ops[node->op]->mode(plan, node);
 }
 
+static uint32_t in_place(const heed_backend *backend, const heed_node *node) {
+  const heed_cpu_op *op = ((const heed_cpu_backend *)backend)->level->ops[node->op];
+  return op ? op->in_place : 0;
+}
+
 static void destroy(heed_backend *backend) {
   heed_cpu_backend *cpu = (heed_cpu_backend *)backend;
   heed_thread_pool_destroy(cpu->pool);
@@ -74,7 +79,7 @@ static void destroy(heed_backend *backend) {
 
 static const heed_backend_vtable vtable = {
     .name = "cpu",
-    .plan = {.supports = supports, .measure = heed_cpu_measure, .mode = mode},
+    .plan = {.supports = supports, .measure = heed_cpu_measure, .mode = mode, .in_place = in_place},
     .program_create = heed_cpu_program_create,
     .program_destroy = heed_cpu_program_destroy,
     .write = heed_cpu_write,

@@ -40,6 +40,8 @@ typedef struct heed_cpu_op {
   uint32_t panels;
   /* bit f, a heed_cpu_form_kind: panels of that form will do, too; those of f32 always do */
   uint32_t forms;
+  /* as heed_plan_support.in_place */
+  uint32_t in_place;
   /* NULL: no scratch */
   void (*measure)(const heed_cpu_level_table *level, const heed_plan *plan, const heed_node *node,
                   heed_cpu_need *need);

@@ -142,4 +142,5 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_layer_norm) = {.run = run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_layer_norm) = {
+    .in_place = 1u << HEED_LAYER_NORM_INPUT_X | 1u << HEED_LAYER_NORM_INPUT_GRADIENT, .run = run};

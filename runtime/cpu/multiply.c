@@ -1,6 +1,8 @@
 /* multiply: y = a * b (cpu/broadcast.c). */
 #include "cpu/broadcast.h"
 
+#include "graph/broadcast_rule.h"
+
 static void run(const float *a, const float *b, float *y, size_t count) {
   size_t i = 0;
   for (; i + HEED_SIMD_WIDTH <= count; i += HEED_SIMD_WIDTH)
@@ -20,4 +22,5 @@ static const heed_cpu_broadcast multiply = {run, one};
 
 static void step(const heed_cpu_step *s) { HEED_CPU_SYMBOL(heed_cpu_broadcast_step)(s, &multiply); }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_multiply) = {.run = step};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_multiply) = {.in_place = 1u << HEED_BROADCAST_INPUT_A,
+                                                        .run = step};

@@ -64,4 +64,5 @@ static void run(const heed_cpu_step *step) {
   heed_thread_pool_run(step->pool, heed_cpu_divide_up(j.rows, j.rows_per_task), run_task, &j);
 }
 
-const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_softmax) = {.run = run};
+const heed_cpu_op HEED_CPU_SYMBOL(heed_cpu_softmax) = {
+    .in_place = 1u << HEED_SOFTMAX_INPUT_X | 1u << HEED_SOFTMAX_INPUT_GRADIENT, .run = run};

@@ -18,6 +18,7 @@ bool heed_plan_wants(const heed_plan *plan, uint32_t value) {
 uint64_t heed_plan_offset(const heed_plan *plan, uint32_t value) {
   const heed_value_record *record = heed_graph_record(plan->graph, value);
   const heed_placement *place = &plan->placement[heed_graph_root(plan->graph, value)];
+  while (place->in) place = &plan->placement[place->in];
   HEED_ASSERT(place->live && place->offset + place->bytes <= plan->memory.arena);
   if (record->kind != HEED_VALUE_VIEW) return place->offset;
   HEED_ASSERT(record->offset * heed_dtype_size(record->dtype) + heed_plan_bytes(plan, value) <=
@@ -115,6 +116,49 @@ static void set_lifetimes(heed_plan *plan) {
   }
 }
 
+/* Whose place a value has. */
+static uint32_t holder(const heed_plan *plan, uint32_t id) {
+  id = heed_graph_root(plan->graph, id);
+  while (plan->placement[id].in) id = plan->placement[id].in;
+  return id;
+}
+
+/* Whose place the result of a step may take over from an input: nobody reads that later, and the
+ * node reads no part of it elsewhere. 0: it may not. */
+static uint32_t find_free_place(const heed_plan *plan, uint32_t step, uint32_t input,
+                                uint64_t bytes) {
+  const heed_node *node = heed_plan_node(plan, step);
+  if (heed_graph_record(plan->graph, heed_graph_root(plan->graph, input))->kind !=
+      HEED_VALUE_RESULT)
+    return 0;
+  const uint32_t id = holder(plan, input);
+  const heed_placement *place = &plan->placement[id];
+  if (place->kept || place->last != step || place->bytes != bytes) return 0;
+  for (uint32_t i = 0; i < HEED_NODE_INPUTS; i++)
+    if (node->input[i] && holder(plan, node->input[i]) == id &&
+        heed_plan_bytes(plan, node->input[i]) != bytes)
+      return 0;
+  return id;
+}
+
+/* Results that are made where an input lies that ends with them. Not where values are read between
+ * steps, which would find the result. */
+static void take_places(heed_plan *plan) {
+  if (!plan->support->in_place || plan->passing_taps) return;
+  for (uint32_t step = 0; step < plan->step_count; step++) {
+    const heed_node *node = heed_plan_node(plan, step);
+    heed_placement *place = &plan->placement[node->output[0]];
+    const uint32_t slots = plan->support->in_place(plan->backend, node);
+    if (place->kept || !place->bytes) continue;
+    for (uint32_t i = 0; i < HEED_NODE_INPUTS && !place->in; i++)
+      if (slots >> i & 1u && node->input[i])
+        place->in = find_free_place(plan, step, node->input[i], place->bytes);
+    if (!place->in) continue;
+    place->bytes = 0;
+    plan->placement[place->in].last = place->last;
+  }
+}
+
 static heed_status mark_wanted(heed_plan *plan, const heed_plan_desc *desc, heed_error *error) {
   bool any = false;
   for (uint32_t id = 1; id <= plan->value_count; id++)
@@ -148,6 +192,7 @@ static heed_status make(heed_plan *plan, const heed_plan_desc *desc, heed_error 
   HEED_TRY(mark_wanted(plan, desc, error));
   choose_nodes(plan);
   set_lifetimes(plan);
+  take_places(plan);
   HEED_TRY(heed_plan_place(plan, error));
   for (uint32_t step = 0; step < plan->step_count; step++)
     HEED_TRY(plan->support->supports(plan->backend, plan, heed_plan_node(plan, step), error));

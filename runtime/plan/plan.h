@@ -17,6 +17,7 @@ typedef struct heed_placement {
   bool tapped;
   uint32_t first, last; /* positions in `order` between which the place is held */
   uint32_t bank;        /* of the arena */
+  uint32_t in; /* not 0: the value whose place this one takes over; its own bytes are 0 then */
   uint64_t offset, bytes;
 } heed_placement;
 
@@ -48,6 +49,9 @@ typedef struct heed_plan_support {
                               const heed_node *node);
   /* NULL: one bank of any size. */
   heed_plan_banks (*banks)(const heed_backend *backend);
+  /* bit i: the node's first result may be made where the input in slot i lies, which has as many
+   * bytes: each element is read before what is made of it is written. NULL: no node's may. */
+  uint32_t (*in_place)(const heed_backend *backend, const heed_node *node);
 } heed_plan_support;
 
 struct heed_plan {

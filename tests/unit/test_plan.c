@@ -164,6 +164,43 @@ static void test_a_chain_needs_its_input_and_two_places(void **state) {
   heed_plan_destroy(plan);
 }
 
+static uint32_t any_slot(const heed_backend *backend, const heed_node *node) {
+  (void)backend, (void)node;
+  return ~0u;
+}
+
+/* A result takes the place of an input that ends with it; not of one that is read later, is kept,
+ * or of which the node reads a part elsewhere. */
+static void test_results_take_places(void **state) {
+  fixture *f = *state;
+  heed_backend_vtable in_place = dummy_vtable;
+  in_place.plan.in_place = any_slot;
+  f->backend.vtable = &in_place;
+  const heed_shape shape = HEED_SHAPE(4, 256), part = HEED_SHAPE(256);
+  const heed_value x = heed_define_input(f->graph, "x", HEED_F32, &shape), a = activate(f, x),
+                   b = activate(f, a), c = activate(f, b);
+  const heed_multiply_desc later = {sizeof later, activate(f, c), c};
+  const heed_value d = heed_define_multiply(f->graph, &later);
+  const heed_multiply_desc with_part = {sizeof with_part, d,
+                                        heed_define_view(f->graph, d, 256, &part)};
+  const heed_value e = heed_define_multiply(f->graph, &with_part), tapped = activate(f, e),
+                   y = activate(f, tapped), z = activate(f, y);
+  heed_graph_output(f->graph, z);
+  heed_plan *plan = plan_of(f, &tapped, 1);
+  const uint64_t bytes = 4096;
+  assert_true(heed_plan_offset(plan, a.id) != heed_plan_offset(plan, x.id)); /* an input stays */
+  assert_true(heed_plan_offset(plan, b.id) == heed_plan_offset(plan, a.id));
+  assert_true(heed_plan_offset(plan, c.id) == heed_plan_offset(plan, a.id));
+  assert_true(heed_plan_offset(plan, later.a.id) != heed_plan_offset(plan, c.id));
+  assert_true(heed_plan_offset(plan, e.id) != heed_plan_offset(plan, d.id));
+  assert_true(heed_plan_offset(plan, tapped.id) != heed_plan_offset(plan, e.id));
+  assert_true(heed_plan_offset(plan, y.id) != heed_plan_offset(plan, tapped.id));
+  heed_memory memory;
+  heed_plan_memory(plan, &memory);
+  assert_int_equal(memory.arena, 4 * bytes); /* x, the tap, z, and y beside it; c and d before */
+  heed_plan_destroy(plan);
+}
+
 static void test_nothing_to_compute_is_said(void **state) {
   fixture *f = *state;
   heed_plan *plan;
@@ -349,6 +386,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_a_plan_says_how_attention_runs, setup, teardown),
       cmocka_unit_test_setup_teardown(test_taps_pass_where_stages_end, setup, teardown),
       cmocka_unit_test_setup_teardown(test_a_chain_needs_its_input_and_two_places, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_results_take_places, setup, teardown),
       cmocka_unit_test_setup_teardown(test_nothing_to_compute_is_said, setup, teardown),
       cmocka_unit_test(test_random_graphs_never_overlap),
       cmocka_unit_test(test_no_step_reads_and_writes_one_bank),
