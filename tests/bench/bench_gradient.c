@@ -3,8 +3,8 @@
  *   bench_gradient MODEL THREADS SIDE turns FILE
  * Prints the least and the median of each by the processor's clock and by the wall's, the median of
  * the ratios of pairs, and what memory the plans take. `profile`: where the time of both goes.
- * `turns` writes the gradient to FILE, and then runs both once for each line of its input
- * (gradient_torch.py). */
+ * Without rounds nothing runs. `turns` writes the gradient to FILE, and then runs both once for
+ * each line of its input (gradient_torch.py). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +120,6 @@ static void open_session(opened *o, const heed_model *model, heed_backend *backe
   must(heed_session_create(o->plan, NULL, &o->session, &error));
   write(o, "pixel_values");
   if (both) write(o, "seed");
-  must(heed_session_run(o->session, NULL, &error));
 }
 
 static void close_session(opened *o) {
@@ -208,7 +207,10 @@ int main(int argc, char **argv) {
     must(heed_cpu_backend_create(context, &cpu, &backend, &error));
   must(heed_model_load(context, argv[1], NULL, &files, &model, &error));
   for (int which = 0; which < 2; which++) open_session(&o[which], model, backend, side, which);
-  if (strcmp(argv[4], "turns") == 0 && argc > 5) {
+  const bool turns = strcmp(argv[4], "turns") == 0 && argc > 5;
+  for (int which = 0; which < 2 && (turns || asked || profiled); which++)
+    must(heed_session_run(o[which].session, NULL, &error));
+  if (turns) {
     printf("ready\n");
     fflush(stdout);
     take_turns(&o[1], argv[5]);

@@ -114,9 +114,36 @@ static heed_value take_queries(heed_gradient *g, heed_value x, uint32_t first, u
   return heed_define_slice(g->graph, &slice);
 }
 
-static heed_value join_queries(heed_gradient *g, heed_value before, heed_value more) {
-  const heed_concat_desc concat = {sizeof concat, {before, more}, 2, 2};
-  return before.id ? heed_define_concat(g->graph, &concat) : more;
+/* Blocks of queries one after the other, joined as many at a time as a concat takes, and these
+ * again, so that each is copied a few times only. */
+enum { JOIN_LEVELS = 16 };
+typedef struct queue {
+  heed_concat_desc level[JOIN_LEVELS];
+} queue;
+
+static void join_more(heed_gradient *g, queue *queries, heed_value more) {
+  for (uint32_t i = 0; i < JOIN_LEVELS; i++) {
+    heed_concat_desc *level = &queries->level[i];
+    level->x[level->count++] = more;
+    if (level->count < HEED_CONCAT_MAX) return;
+    level->struct_size = sizeof *level;
+    level->axis = 2;
+    more = heed_define_concat(g->graph, level);
+    level->count = 0;
+  }
+}
+
+static heed_value join_all(heed_gradient *g, queue *queries) {
+  heed_value all = {0};
+  for (uint32_t i = 0; i < JOIN_LEVELS; i++) {
+    heed_concat_desc *level = &queries->level[i];
+    if (!level->count) continue;
+    if (all.id) level->x[level->count++] = all;
+    level->struct_size = sizeof *level;
+    level->axis = 2;
+    all = level->count > 1 ? heed_define_concat(g->graph, level) : level->x[0];
+  }
+  return all;
 }
 
 /* Block by block, so that the weights of no more than one block are held. */
@@ -124,16 +151,18 @@ static parts go_back_in_blocks(heed_gradient *g, const heed_attention_desc *desc
                                uint32_t block, asked asks) {
   const uint32_t queries = heed_gradient_shape(g, desc->query)->dim[2];
   parts all = {{0}, {0}, {0}, {0}};
+  queue joined = {0};
   for (uint32_t first = 0; first < queries && g->graph->status == HEED_OK; first += block) {
     const uint32_t count = block < queries - first ? block : queries - first;
     heed_attention_desc some = *desc;
     some.query = take_queries(g, desc->query, first, count);
     const parts made = go_back(g, &some, heed_define_attention(g->graph, &some),
                                take_queries(g, y, first, count), asks);
-    if (asks.query) all.query = join_queries(g, all.query, made.query);
+    if (asks.query) join_more(g, &joined, made.query);
     if (asks.key) all.key = heed_gradient_sum(g, all.key, made.key);
     if (asks.value) all.value = heed_gradient_sum(g, all.value, made.value);
   }
+  if (asks.query) all.query = join_all(g, &joined);
   return all;
 }
 

@@ -172,7 +172,7 @@ heed_status heed_graph_gradient(heed_graph *graph, const heed_gradient_desc *des
                      .wanted = desc->wanted,
                      .wanted_count = desc->wanted_count,
                      .held_bytes = desc->held_bytes ? desc->held_bytes : default_held_bytes(graph),
-                     .block_bytes = desc->block_bytes ? desc->block_bytes : 32u << 20,
+                     .block_bytes = desc->block_bytes ? desc->block_bytes : 16u << 20,
                      .count = (uint32_t)count,
                      .stage = UINT32_MAX,
                      .again = heed_alloc(graph->context, count + 1, sizeof *g.again),

@@ -21,7 +21,7 @@ typedef struct heed_gradient_desc {
    * earlier ones again; 0: those of the graph's constants, 64 MiB at least. ViT-B at 224 pixels has
    * 130 MB, and weights of 346. */
   uint64_t held_bytes;
-  /* Bytes of attention weights that are held at a time where nobody asks for their gradient; 0: 32
+  /* Bytes of attention weights that are held at a time where nobody asks for their gradient; 0: 16
    * MiB. */
   uint64_t block_bytes;
 } heed_gradient_desc;
