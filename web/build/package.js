@@ -3,27 +3,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import esbuild from 'esbuild'
+import { rolldown } from 'rolldown'
 
 /** A file of web/. @param {string} name */
 export const source = (name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
 
-const names = [
-  'index',
-  'demo',
-  'look',
-  'element',
-  'react',
-  'svelte',
-  'vue',
-  'tokenizer',
-  'text',
-  'engine',
-  'explain/index'
-]
+const entries = 'index demo look element react svelte vue tokenizer text engine explain/index',
+  files = [...entries.split(' ').map((name) => `src/${name}`), 'plot/index']
 
 /** What runs on threads of its own. */
-export const workers = ['worker', 'thread']
+export const workers = ['src/worker', 'src/thread']
 
 /** What scripts know of the modules in a package. @param {string} folder */
 export const definesOf = (folder) => ({
@@ -32,35 +21,50 @@ export const definesOf = (folder) => ({
 })
 
 /**
- * Whitespace stays: with it go the comments by which bundlers leave an import() alone.
- * @param {string} out
+ * Scripts as small as they get, but for the comments by which bundlers leave an import() alone.
+ * @param {import('rolldown').InputOptions} input
+ * @param {import('rolldown').OutputOptions} output
  */
+export async function bundle(input, output) {
+  const bundler = await rolldown({
+      resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+      checks: { ineffectiveDynamicImport: false },
+      ...input
+    }),
+    written = await bundler.write({
+      minify: true,
+      comments: { annotation: true, legal: false, jsdoc: false },
+      hashCharacters: 'hex',
+      chunkFileNames: '[name]-[hash].js',
+      ...output
+    })
+  await bundler.close()
+  return written.output.flatMap((file) => (file.type === 'chunk' ? [file] : []))
+}
+
+/**
+ * Scripts of web/ under their own names, for the package in this folder.
+ * @param {string[]} files without their ends
+ * @param {string} dir
+ * @param {import('rolldown').OutputOptions} [output]
+ */
+export const bundleSources = (files, dir, output) =>
+  bundle(
+    {
+      input: Object.fromEntries(
+        files.map((file) => [file.replace('src/', ''), source(`${file}.ts`)])
+      ),
+      external: ['react', /^heed\//],
+      transform: { target: 'es2022', define: definesOf(dir) }
+    },
+    { dir, entryFileNames: '[name].js', ...output }
+  )
+
+/** @param {string} out */
 export async function packageScripts(out) {
-  /** @satisfies {import('esbuild').BuildOptions} */
-  const options = {
-    absWorkingDir: source('.'),
-    outdir: out,
-    bundle: true,
-    format: /** @type {const} */ ('esm'),
-    target: 'es2022',
-    charset: /** @type {const} */ ('utf8'),
-    minifySyntax: true,
-    minifyIdentifiers: true,
-    legalComments: /** @type {const} */ ('none'),
-    external: ['react', 'heed/*'],
-    define: definesOf(out),
-    logLevel: /** @type {const} */ ('warning')
-  }
-  /** @param {string[]} entries */
-  const at = (entries) => entries.map((name) => ({ in: `./src/${name}`, out: name }))
-  await esbuild.build({
-    ...options,
-    entryPoints: [...at(names), { in: './plot/index', out: 'plot/index' }],
-    splitting: true,
-    chunkNames: '[name]-[hash]'
-  })
+  await bundleSources(files, out)
   /* One file each: Vite 5 to 7 write workers in a format that cannot be split. */
-  await esbuild.build({ ...options, entryPoints: at(workers) })
+  for (const file of workers) await bundleSources([file], out, { codeSplitting: false })
 }
 
 /** Leaves out of `exports` the modules that this machine's tools did not make. @param {string} folder */

@@ -4,11 +4,9 @@
 import { cp, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import esbuild from 'esbuild'
-import { rolldown } from 'rolldown'
 import { drawFirst } from './first.js'
 import { listForOffline } from './offline.js'
-import { definesOf, source, workers } from './package.js'
+import { bundle, bundleSources, workers } from './package.js'
 import { pages, putPages } from './pages.js'
 import { putFiles, putPlain } from './plain.js'
 import { weigh } from './sizes.js'
@@ -23,31 +21,24 @@ const published = {
 }
 
 /**
- * The scripts of pages. Names hold a hash of the content.
- * @param {string[]} inputs
+ * The scripts of pages.
+ * @param {string[]} files
  * @param {string} dir
  * @param {import('rolldown').CodeSplittingOptions['groups']} [groups]
  */
-async function bundle(inputs, dir, groups) {
-  const bundler = await rolldown({
-      input: Object.fromEntries(inputs.map((file) => [basename(file, '.js'), file])),
-      platform: 'browser',
+const bundlePage = (files, dir, groups) =>
+  bundle(
+    {
+      input: Object.fromEntries(files.map((file) => [basename(file, '.js'), file])),
       preserveEntrySignatures: false,
-      checks: { ineffectiveDynamicImport: false },
       plugins: [published]
-    }),
-    { output } = await bundler.write({
+    },
+    {
       dir,
-      format: 'esm',
-      minify: true,
-      hashCharacters: 'hex',
       entryFileNames: '[name]-[hash].js',
-      chunkFileNames: '[name]-[hash].js',
       codeSplitting: groups ? { includeDependenciesRecursively: false, groups } : true
-    })
-  await bundler.close()
-  return output.flatMap((file) => (file.type === 'chunk' ? [file] : []))
-}
+    }
+  )
 
 /**
  * What the explorer starts with is one file, since on a slow line each costs a round trip; what
@@ -66,7 +57,7 @@ async function bundlePages(plain, site) {
     for (const other of context.getModuleInfo(id)?.importedIds ?? []) follow(other, context)
   }
   return [
-    ...(await bundle([explorer], site, [
+    ...(await bundlePage([explorer], site, [
       {
         debugName: 'start',
         name(id, context) {
@@ -76,32 +67,12 @@ async function bundlePages(plain, site) {
       },
       { name: 'shared', minShareCount: 2 }
     ])),
-    ...(await bundle(
+    ...(await bundlePage(
       Object.values(others).map((file) => join(plain, file)),
       site
     ))
   ]
 }
-
-/**
- * The package's workers once more, for pages: what a first map does not need of them comes when asked for.
- * @param {string} site
- */
-const putWorkers = (site) =>
-  esbuild.build({
-    entryPoints: workers.map((name) => source(`src/${name}.ts`)),
-    outdir: join(site, 'heed'),
-    bundle: true,
-    format: 'esm',
-    target: 'es2022',
-    charset: 'utf8',
-    minify: true,
-    splitting: true,
-    chunkNames: 'worker-[hash]',
-    external: ['heed/*'],
-    define: definesOf(join(site, 'heed')),
-    logLevel: 'warning'
-  })
 
 /** @type {import('./pages.js').ScriptOf} */
 export const plainScript = (page) => ({ script: pages[page], preload: [] })
@@ -112,7 +83,8 @@ if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.ur
   for (const folder of [plain, site]) await rm(folder, { recursive: true, force: true })
   await putPlain(packageFolder, plain)
   await putFiles(packageFolder, site)
-  await putWorkers(site)
+  /* The package's workers in parts: what a first map does not need of them comes when asked for. */
+  await bundleSources(workers, join(site, 'heed'), { chunkFileNames: 'worker-[hash].js' })
   await cp(join(plain, 'attention-map.js'), join(site, 'attention-map.js'))
   const [chunks, first] = await Promise.all([bundlePages(plain, site), drawFirst(plain)])
   /** @type {import('./pages.js').ScriptOf} */

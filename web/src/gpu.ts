@@ -3,7 +3,7 @@
 import { Device, DeviceLost } from '../gpu/device.js'
 import { Program, readDispatch } from '../gpu/program.js'
 import { cancelled } from './error.js'
-import { compile, inNode, readOwn } from './host.js'
+import { compile, importByName, inNode, readOwn } from './host.js'
 import { instantiate } from './module.js'
 import { ModuleMemory } from './module_memory.js'
 import { placeOf } from './place.js'
@@ -71,8 +71,7 @@ async function findGpu(): Promise<GPU> {
   if (there) return there
   if (!inNode) throw new NoGpu('this browser has no WebGPU')
   try {
-    const name = 'webgpu', // a name that bundlers do not follow
-      { create } = await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
+    const { create } = await importByName('webgpu')
     return create([])
   } catch {
     throw new NoGpu('Node has no WebGPU (npm install webgpu brings it)')

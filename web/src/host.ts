@@ -5,12 +5,13 @@ import type { Builtins, Reply, WorkerHandle } from '../types/library.js'
 export const inNode =
   typeof process === 'object' && !!process.versions?.node && process.type !== 'renderer'
 
-/**
- * A built-in module of Node; the name is put together here so that bundlers for browsers leave it
- * alone.
- */
+/** A module that bundlers for browsers are to leave alone: here its name is no literal. */
+export const importByName = (name: string) =>
+  import(/* @vite-ignore */ /* webpackIgnore: true */ `${name}`)
+
+/** A built-in module of Node. */
 export const builtin = <Name extends keyof Builtins>(name: Name): Promise<Builtins[Name]> =>
-  import(/* @vite-ignore */ /* webpackIgnore: true */ `node:${name}`)
+  importByName(`node:${name}`)
 
 /** By which `using` closes an object; older engines lack it. */
 export const dispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose')

@@ -1124,7 +1124,7 @@ test('the code of docs/add-a-view.md is a view, and a line of the list', async (
   const page = await browser.open('#v=heads', { modules: true })
   await page.route('**/views/tokens/tokens.js', (route) =>
     route.fulfill({
-      body: transformSync(view.replace("'lit-html'", "'../../../npm/lit-html.js'"), {
+      body: transformSync(view.replace("'lit-html'", "'../../../npm/lit-html/lit-html.js'"), {
         loader: 'ts'
       }).code,
       contentType: 'text/javascript'
