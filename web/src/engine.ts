@@ -810,7 +810,7 @@ export class Engine {
     }
   }
 
-  /** A model's files opened in heed-all.wasm once more. */
+  /** A model's files opened once more in another module, while they can be read. */
   #openAgain(module: ModuleMemory, model: OpenModel, text: boolean) {
     const files = model.files.filter(({ data }) => !data)
     lendFiles(module, files, (...list) =>
@@ -820,17 +820,22 @@ export class Engine {
     return { address, close: () => module.exports.model_close(module.web, address) }
   }
 
-  /** The session's model in heed-all.wasm; opened there again where it runs in heed.wasm. */
-  #wholeModel(module: ModuleMemory, id: number) {
+  /** The model of a session that is explained. */
+  #explained(id: number) {
     const model = this.#model(this.#session(id).model)
     if (model.graph)
       throw new HeedError(
         'UNSUPPORTED',
         'explain: an ONNX graph has no layers to explain (expected weights of a vision transformer, or occlusion alone)'
       )
-    if (model.module === module) return { model, address: model.address }
+    return model
+  }
+
+  /** A model's address in heed-all.wasm; opened there again where it runs in heed.wasm. */
+  #wholeAddress(module: ModuleMemory, model: OpenModel) {
+    if (model.module === module) return model.address
     model.whole ??= this.#openAgain(module, model, false)
-    return { model, address: model.whole.address }
+    return model.whole.address
   }
 
   /** An ONNX graph's session, to be run again. */
@@ -861,14 +866,16 @@ export class Engine {
         graph: () => this.#graphRuns(args, context)
       }),
       run: async (module, text, call) => {
-        const { model, address } = this.#wholeModel(module, args.id)
-        if (args.keep) model.endKept = () => module.exports.explain_end(address)
-        const tower = text && (model.texts ??= this.#openAgain(module, model, true)),
+        const model = this.#explained(args.id),
           streams = model.files.flatMap(({ file, held }) => (held ? [] : [file]))
         this.#taken = []
-        await withSources(streams, context.progress, context.signal, () =>
+        const make = () => {
+          const tower = text && (model.texts ??= this.#openAgain(module, model, true)),
+            address = this.#wholeAddress(module, model)
+          if (args.keep) model.endKept = () => module.exports.explain_end(address)
           call(address, tower ? tower.address : 0)
-        )
+        }
+        await withSources(streams, context.progress, context.signal, make, true)
         return Object.fromEntries(this.#taken)
       }
     })

@@ -299,12 +299,13 @@ function explain(error: unknown, signal: AbortSignal, what: string = 'model', fr
 }
 
 /** Calls make() while these files can be read. Where sessions share weights it may need none of them: what is
- * no longer held is fetched again only once make() could not do without. */
+ * no longer held is fetched again only once make() could not do without. keeps: make() reads weights more than once. */
 export async function withSources(
   files: NamedFile[],
   report: (progress: Progress) => unknown,
   signal: AbortSignal,
-  make: () => void
+  make: () => void,
+  keeps = false
 ) {
   const progress = totals(report)
   if (files.some((file) => file.isSpent?.()))
@@ -313,7 +314,7 @@ export async function withSources(
     } catch {} // the same again with all files
   try {
     for (const file of files)
-      await file.begin?.(progress, signal).catch((error) => {
+      await file.begin?.(progress, signal, keeps).catch((error) => {
         throw explain(error, signal, file.name, file.address)
       })
   } catch (error) {

@@ -41,6 +41,7 @@ class Streamed {
   #packing = false
   #making = false
   #spent = false
+  #keeps = false
   size = 0
 
   /**
@@ -104,8 +105,10 @@ class Streamed {
     this.#packing = true
   }
 
-  async begin(progress: DownloadProgress, signal: AbortSignal) {
+  /** @param keeps nothing is let go before end(): what follows reads some weights more than once */
+  async begin(progress: DownloadProgress, signal: AbortSignal, keeps = false) {
     this.#making = true
+    this.#keeps = keeps
     this.#packing = false
     if (!this.#spent) return
     const { size } = this,
@@ -152,7 +155,7 @@ class Streamed {
       whole = Math.min(windowBytes, this.size - index * windowBytes)
     this.#parts[index] = parts
     this.#spent = true
-    if (parts[0][1] - parts[0][0] < whole) return
+    if (this.#keeps || parts[0][1] - parts[0][0] < whole) return
     freeBlock(this.#blocks[index])
     this.#blocks[index] = undefined
   }

@@ -516,7 +516,7 @@ export interface Source {
   size: number
   read(offset: number, target: Uint8Array): void
   close(): void
-  begin?(progress: DownloadProgress, signal: AbortSignal): Promise<void>
+  begin?(progress: DownloadProgress, signal: AbortSignal, keeps?: boolean): Promise<void>
   end?(): void
   /** A session's graph is built: from here on its weights are packed. */
   packs?(): void

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
-import { createRuntime, demoModel, explain, HeedError, vectors } from '../package.js'
+import { createRuntime, demoModel, explain, HeedError, packageFolder, vectors } from '../package.js'
+import { serve } from '../../serve.js'
 import { readSafetensors } from '../safetensors.js'
 /** @import {Explanation, Runtime, Session, Tensor} from 'heed' */
 
@@ -468,4 +469,29 @@ test('patching tells how far it is, takes some sites and a mean, and can be canc
     'CANCELLED'
   )
   model.close()
+})
+
+test('a model that came as a stream, of which nothing is held', async () => {
+  const server = await serve(packageFolder),
+    at = (/** @type {string} */ file) => new URL(`demo/${file}`, server.address),
+    { image } = await runtime.scene(159),
+    found = []
+  for (const source of [
+    demoModel,
+    {
+      weights: at('model.safetensors'),
+      config: at('config.data'),
+      preprocessor: at('preprocessor_config.data')
+    }
+  ]) {
+    const model = await runtime.loadModel(source),
+      session = model.createSession()
+    await session.run(image)
+    found.push(await session.explain({ methods: ['ledger'], target: 0 }))
+    model.close()
+  }
+  server.close()
+  const [held, streamed] = found
+  assert.ok(Object.keys(held).length > 0)
+  assert.deepEqual(streamed, held)
 })
