@@ -411,9 +411,15 @@ export class Engine {
   }
 
   #makeOnGpu(gpu: Gpu, args: Methods['createSession']['args'], context: CallContext) {
-    const model = this.#model(args.model)
-    if (model.gpu?.of !== gpu) model.gpu = { ...this.#openAgain(gpu.module, model, false), of: gpu }
-    const on = { module: gpu.module, address: model.gpu.address }
+    const model = this.#model(args.model),
+      openThere = () => this.#openAgain(gpu.module, model, false),
+      on = {
+        module: gpu.module,
+        get address() {
+          if (model.gpu?.of !== gpu) model.gpu = { ...openThere(), of: gpu }
+          return model.gpu.address
+        }
+      }
     return gpu.prepare(
       () => this.#makeSession(args, context, on, { device: 'webgpu', why: gpu.name }, gpu),
       ({ id }) => this.closeSession({ id }),
@@ -457,7 +463,7 @@ export class Engine {
   async #makeSession(
     args: Methods['createSession']['args'],
     { progress, signal }: CallContext,
-    { module, address }: Pick<OpenModel, 'module' | 'address'>,
+    on: Pick<OpenModel, 'module' | 'address'>,
     place: Pick<SessionInfo, 'device' | 'why'>,
     gpu?: Gpu
   ): Promise<{ id: number; info: SessionInfo }> {
@@ -472,6 +478,7 @@ export class Engine {
       preprocess
     } = args
     const { files, info: own } = this.#model(of),
+      { module } = on,
       { exports, web } = module,
       named = Array.isArray(taps) ? taps : [],
       streams = files.flatMap(({ file, held }) => (held ? [] : [file]))
@@ -480,7 +487,7 @@ export class Engine {
         module.check(
           exports.session_create(
             web,
-            address,
+            on.address,
             batch,
             height,
             width,
