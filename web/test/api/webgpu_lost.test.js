@@ -86,7 +86,8 @@ async function everything(options) {
 }
 
 const onGpu = { device: 'webgpu', softwareAdapter: true }
-let total = 0
+let total = 0,
+  lost = 0
 before(async () => {
   const runtime = await createRuntime({ threads: 1 })
   image = (await runtime.scene(159)).image
@@ -99,7 +100,10 @@ before(async () => {
   assert.ok(distance(logits ?? [], expected.logits) <= 1e-4)
   assert.ok(total > 100, `${total} calls`)
 })
-after(() => assert.deepEqual(uncaught, []))
+after(() => {
+  assert.deepEqual(uncaught, [])
+  assert.ok(lost >= 0.8 * moments, `${lost} of ${moments} moments were reached`)
+})
 
 test('a second run makes no pipeline and no bind group', async () => {
   const runtime = await createRuntime({ threads: 1, .../** @type {object} */ (onGpu) }),
@@ -131,10 +135,12 @@ for (const times of [1, 2])
           ['logits again', again, expected.logits]
         ]))
           assert.ok(distance(found, of) <= 1e-4, `${what}: ${distance(found, of)} away`)
-        assert.equal(lossesLeft < times, true, 'the device was lost')
+        /* How much is submitted at once goes by time: a run may end before a late moment. */
+        assert.ok(lossesLeft < times || calls < last, 'the device was lost')
       } catch (error) {
         assert.ok(error instanceof HeedError, String(/** @type {Error} */ (error).stack))
       } finally {
+        if (lossesLeft < times) lost++
         last = Infinity
       }
     })
