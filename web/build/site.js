@@ -11,11 +11,12 @@ import { pages, putPages } from './pages.js'
 import { putFiles, putPlain } from './plain.js'
 import { weigh } from './sizes.js'
 
-/* attention-map.js is fetched by its own name. */
+/* attention-map.js is fetched by its own name, also where a page takes the element's words, which it passes on:
+ * the page and the element share them. */
 const published = {
   name: 'published',
   resolveId: (/** @type {string} */ id) =>
-    id === '../attention-map.js'
+    id === '../attention-map.js' || id === '../heed/element.js'
       ? { id: './attention-map.js', external: /** @type {const} */ ('absolute') }
       : null
 }
