@@ -1,8 +1,8 @@
 #version 450
-// What x of a norm gets of the gradient g of its result, over the last axis; with h = gain g and u
-// = (x - mean) / s: 1 mean 2 variance about it, and what rounding left of the mean 3 sums of h and
-// h u 4 (h - mean h - u mean(h u)) / s. With RMS both means are 0; HELD: without the last term.
-// Bindings: 0 x, 1 gain, 2 g, 3 y.
+// What x of a norm gets of the gradient g of its result, over the last axis. With h = gain g, u =
+// (x - mean) / s and s the root of the variance plus epsilon, it is (h - mean h - u mean(h u)) / s.
+// `rest` is what rounding left of the mean. With RMS the mean of x and that of h are 0. With HELD
+// the last term is left out. Bindings: 0 x, 1 gain, 2 g, 3 y.
 #extension GL_GOOGLE_include_directive : require
 #include "include/base.glsl"
 #include "include/row.glsl"
